@@ -66,7 +66,7 @@ test-servers:                   ## Run the store's tests on every available serv
 build:                          ## Build the release binary, target/release/regauge
 	$(CARGO) build --release -p regauge-cli --features servers,gateway
 
-lint:                           ## Check formatting, clippy, versions, rooms of the library, licences of the dependencies, published figures
+lint:                           ## Check formatting, clippy, versions, rooms of the crates, licences of the dependencies, published figures
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets $(if $(FEATURES),--features $(FEATURES)) --quiet -- -D warnings
 	$(PYTHON) tools/version.py check

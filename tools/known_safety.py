@@ -5,7 +5,7 @@
     python3 tools/known_safety.py REPORT.json [REPORT.json ...]
 
 Existing results stay, unless a report has newer ones for the same key. The key is that of
-crates/regauge-measure/src/safety/known.rs.
+crates/regauge-measure/src/run/safety/known.rs.
 """
 
 import json
@@ -18,7 +18,7 @@ TARGET = ROOT / "lab" / "safety" / "known.json"
 
 
 def trials() -> str:
-    text = (ROOT / "crates/regauge-measure/src/safety/mod.rs").read_text()
+    text = (ROOT / "crates/regauge-measure/src/run/safety/mod.rs").read_text()
     return re.search(r"const TRIALS: u32 = (\d+);", text)[1]
 
 

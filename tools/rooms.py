@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Checks the rooms of crates/regauge/src: no import runs to a room above, and no format imports another.
+"""Checks the rooms of the crates in `CRATES`: no import runs to a room above, and in the library no format
+imports another.
 
 Usage: python3 tools/rooms.py [--list]
 
-`--list` also prints how many imports run from each room to each. What is read are the paths that begin
+`--list` also prints how many imports run from each room to each, and which modules import each other in a
+circle. What is read are the paths that begin
 with `crate::` in code that is no test; names that lib.rs re-exports count as the room they are from. A
 method that is called on a value leaves no path, and is not seen.
 """
@@ -13,17 +15,20 @@ import pathlib
 import re
 import sys
 
-SRC = pathlib.Path(__file__).parent.parent / "crates/regauge/src"
+FOLDER = pathlib.Path(__file__).parent.parent / "crates"
 
-# From the ground up: a room may use itself and those before it.
-ROOMS = ["model", "policy", "bytes", "options", "codec", "convert", "sinks", "serde", "matrix"]
+# The rooms of each crate, from the ground up: a room may use itself and those before it.
+CRATES = {
+    "regauge": ["model", "policy", "bytes", "options", "codec", "convert", "sinks", "serde", "matrix"],
+    "regauge-measure": ["model", "plan", "run", "judge", "measure", "task"],
+}
 FORMATS = ["bson", "cbor", "json", "marc", "marshal", "msgpack", "pickle", "toml", "yaml"]
 # MARC-in-JSON is JSON: it checks records, and leaves the bytes to JSON's reader and writer.
 ALLOWED = [("codec/marc/json.rs", "json")]
 
 
 def is_test(path):
-    return "tests" in path.parts or re.search(r"(tests|suites|recorder)\.rs$", path.name)
+    return "tests" in path.parts or re.search(r"(tests|suites|recorder|conformance|small)\.rs$", path.name)
 
 
 def code(text):
@@ -54,38 +59,80 @@ def paths(text):
         yield from expanded(match[1] + (match[2] or ""))
 
 
-def exports():
+def exports(src):
     """The names at the root of the crate, each with its path."""
     names = {}
-    for path in re.findall(r"pub use (?:self::)?([^;]*);", code((SRC / "lib.rs").read_text())):
-        names.update((name[-1], name) for name in expanded(path))
+    for path in re.findall(r"pub use (?:self::)?([^;]*);", code((src / "lib.rs").read_text())):
+        names.update((name[-2] if name[-1] == "self" else name[-1], name) for name in expanded(path))
     return names
 
 
-def main():
-    exported, counts, faults = exports(), collections.Counter(), []
-    for file in sorted(SRC.rglob("*.rs")):
-        here = file.relative_to(SRC)
-        if here.name == "lib.rs" or is_test(here):
+def imports(crate):
+    """Every import as its file, the room and module of that file, and the names of its path."""
+    src, rooms = FOLDER / crate / "src", CRATES[crate]
+    exported = exports(src)
+    for file in sorted(src.rglob("*.rs")):
+        here = file.relative_to(src)
+        if here.name == "lib.rs" or here.parts[0] == "bin" or is_test(here):
             continue
-        room = here.parts[0].removesuffix(".rs")
+        own = [part.removesuffix(".rs") for part in here.parts if part != "mod.rs"]
         for names in paths(code(file.read_text())):
-            if names[0] not in ROOMS:
+            if names[0] not in rooms:
                 names = exported.get(names[0], names[:1]) + names[1:]
-            shown = "::".join(["crate", *names])
-            if names[0] not in ROOMS:
-                faults.append(f"{here}: {shown} is in no room that tools/rooms.py lists")
-                continue
-            counts[room, names[0]] += 1
-            if ROOMS.index(names[0]) > ROOMS.index(room):
-                faults.append(f"{here}: {shown} is above the room `{room}`")
-            own, other = (list(here.parts) + [""])[1], (names + [""])[1]
-            if (room, names[0]) == ("codec", "codec") and own in FORMATS and other in FORMATS:
-                if own != other and (here.as_posix(), other) not in ALLOWED:
-                    faults.append(f"{here}: {shown} is another format; move down what both need")
-    if "--list" in sys.argv:
-        for room in ROOMS:
-            print(f"{room}: {', '.join(f'{to} {counts[room, to]}' for to in ROOMS if counts[room, to])}")
+            yield here, own, names
+
+
+def circles(edges):
+    """The sets of modules that reach each other, the largest first."""
+
+    def reached(module):
+        seen, due = set(), [module]
+        while due:
+            for other in edges.get(due.pop(), ()):
+                if other not in seen:
+                    seen.add(other)
+                    due.append(other)
+        return seen
+
+    reach = {module: reached(module) for module in edges}
+    together = {
+        frozenset(two for two in reach[one] if one in reach.get(two, ())) for one in edges if one in reach[one]
+    }
+    return sorted((sorted(one) for one in together if len(one) > 1), key=len, reverse=True)
+
+
+def check(crate):
+    """The faults of a crate, how many imports run from each room to each, and its circles."""
+    rooms, counts, faults = CRATES[crate], collections.Counter(), []
+    edges = collections.defaultdict(set)
+    for here, own, names in imports(crate):
+        room, shown = own[0], "::".join(["crate", *names])
+        if names[0] not in rooms:
+            faults.append(f"{crate}: {here}: {shown} is in no room that tools/rooms.py lists")
+            continue
+        counts[room, names[0]] += 1
+        edges["/".join(own[:2])].add("/".join(names[:2]))
+        if rooms.index(names[0]) > rooms.index(room):
+            faults.append(f"{crate}: {here}: {shown} is above the room `{room}`")
+        this, other = (list(here.parts) + [""])[1], (names + [""])[1]
+        if (crate, room, names[0]) == ("regauge", "codec", "codec") and this in FORMATS and other in FORMATS:
+            if this != other and (here.as_posix(), other) not in ALLOWED:
+                faults.append(f"{crate}: {here}: {shown} is another format; move down what both need")
+    modules = {module: {other for other in edges[module] if other in edges and other != module} for module in edges}
+    return faults, counts, circles(modules)
+
+
+def main():
+    faults = []
+    for crate, rooms in CRATES.items():
+        found, counts, round_about = check(crate)
+        faults += found
+        if "--list" in sys.argv:
+            print(f"{crate}:")
+            for room in rooms:
+                print(f"  {room}: {', '.join(f'{to} {counts[room, to]}' for to in rooms if counts[room, to])}")
+            for circle in round_about:
+                print(f"  in a circle: {', '.join(circle)}")
     print("\n".join(faults) or "rooms: no import runs upwards, and no format imports another")
     return bool(faults)
 

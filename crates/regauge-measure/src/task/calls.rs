@@ -9,17 +9,19 @@ use std::time::Instant;
 
 use regauge::Format;
 
-use crate::check;
-use crate::contender::{self, Contender};
-use crate::error::Error;
-use crate::options::{Options, Progress, Stage};
-use crate::process::{Launch, Process};
-use crate::protocol::{Command, Counted, Op, Sampled};
-use crate::random::Random;
-use crate::reference::{Files, References, Shape};
-use crate::report::Report;
-use crate::runtime::{self, Runtime};
-use crate::{launch, run};
+use crate::model::assets;
+use crate::model::error::Error;
+use crate::model::protocol::{Command, Counted, Op, Sampled};
+use crate::model::random::Random;
+use crate::model::report::Report;
+use crate::model::runtime::{self, Runtime};
+use crate::plan::contender::{self, Contender};
+use crate::plan::folders::work_dir;
+use crate::plan::launch::{self, Launch};
+use crate::plan::options::{Options, Progress, Stage};
+use crate::plan::reference::{References, Shape};
+use crate::run::check;
+use crate::run::process::Process;
 
 use super::figure::Figure;
 
@@ -108,8 +110,8 @@ pub(super) fn measure(
     busy: f64,
     progress: &mut dyn Progress,
 ) -> Result<(All, Option<f64>), Error> {
-    let work = run::work_dir(options)?;
-    crate::assets::unpack(work.path()).map_err(Error::io("write", work.path()))?;
+    let work = work_dir(options)?;
+    assets::unpack(work.path()).map_err(Error::io("write", work.path()))?;
     let runners = runtime::with(&options.runners)?;
     let mut contenders = contender::with(&runners);
     for path in &options.adapters {
@@ -128,7 +130,7 @@ pub(super) fn measure(
         std::fs::create_dir_all(&folder).map_err(Error::io("make", &folder))?;
         Ok(folder)
     };
-    let one = References::write(&Files::of(options)?, &folder("one")?)?;
+    let one = References::write(&options.input_files()?, &folder("one")?)?;
     if one.shape != Shape::Document {
         return Err(Error::Input(format!(
             "{} is a stream of documents; this task needs a file with one document",
@@ -149,7 +151,7 @@ pub(super) fn measure(
     let input = lines.clone();
     let stream =
         Options { input, files: Vec::new(), from: Some(Format::Ndjson), ..options.clone() };
-    let many = References::write(&Files::of(&stream)?, &folder("batch")?)?;
+    let many = References::write(&stream.input_files()?, &folder("batch")?)?;
     let mut workers = Vec::new();
     for (at, contender) in contenders.iter().enumerate() {
         // It could be translated a moment ago, or would have no time in the report.

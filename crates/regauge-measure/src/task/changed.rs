@@ -3,7 +3,7 @@
 //! A task file has the wording for each of three outcomes; this module decides which one applies. Two
 //! rows are tied when the 95% interval of the ratio of their figures includes 1.
 
-use crate::stats::Estimate;
+use crate::model::stats::Estimate;
 
 use super::figure::{Figure, published_against};
 use super::fill::Filled;
@@ -210,7 +210,7 @@ fn trend(then: f64, now: Estimate) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{Cell, Column, TaskRow, TaskTable};
+    use crate::model::report::{Cell, Column, TaskRow, TaskTable};
 
     /// Returns a table of one column with these published figures and samples.
     fn filled(rows: &[(&str, Option<f64>, &[f64])], less_is_better: bool) -> Filled {

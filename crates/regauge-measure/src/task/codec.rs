@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use crate::contender::Gives;
-use crate::report::{Report, Row};
-use crate::runtime::Runtime;
-use crate::summary;
+use crate::judge::summary;
+use crate::model::report::{Report, Row};
+use crate::model::runtime::Runtime;
+use crate::model::wire::Gives;
 
 use super::calls::Calls;
 use super::figure::Figure;

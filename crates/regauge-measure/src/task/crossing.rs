@@ -4,8 +4,8 @@
 //! The sentence is derived from the samples. A number at which the 95% interval of the ratio includes
 //! 1 is a tie. Two alternatives cross where the ratio is clear on both sides and passes 1 between them.
 
-use crate::stats::Estimate;
-use crate::text::thousands;
+use crate::model::stats::Estimate;
+use crate::model::text::thousands;
 
 use super::changed::phrase;
 use super::fill::Filled;
@@ -112,7 +112,7 @@ fn rounded(number: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{Cell, Column, TaskRow, TaskTable};
+    use crate::model::report::{Cell, Column, TaskRow, TaskTable};
     use crate::task::figure::Figure;
 
     /// Makes a table with these times for the two rows, each with a little spread.

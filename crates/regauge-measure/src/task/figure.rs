@@ -1,6 +1,6 @@
 //! A figure in a task's table: samples, and the number made of their medians.
 
-use crate::stats::{self, Estimate, Grouped, List};
+use crate::model::stats::{self, Estimate, Grouped, List};
 
 /// A number made of samples: `scale` times its factors.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,6 +1,6 @@
 //! Fills the tables of a report from a task file and the measurements.
 
-use crate::report::{Cell, Column, Task, TaskRow, TaskTable};
+use crate::model::report::{Cell, Column, Task, TaskRow, TaskTable};
 
 use super::changed;
 use super::crossing;

@@ -21,13 +21,14 @@ use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::error::Error;
-use crate::machine::Machine;
-use crate::options::{Options, Progress, Stage};
-use crate::report::{self, Axis, Chart, Input, Line, Method, Report, Rounds};
-use crate::sample::{self, Kind};
-use crate::stats;
-use crate::{assets, run as engine, runtime};
+use crate::measure;
+use crate::model::error::Error;
+use crate::model::machine::Machine;
+use crate::model::report::{self, Axis, Chart, Input, Line, Method, Report, Rounds};
+use crate::model::{assets, runtime, stats};
+use crate::plan::folders::{file_name, work_dir};
+use crate::plan::options::{Options, Progress, Stage};
+use crate::plan::sample::{self, Kind};
 
 use calls::Batch;
 use codec::Codec;
@@ -102,7 +103,7 @@ pub fn run(
             "a FILE is measured whole: --records is for what a task makes itself".to_owned(),
         ));
     }
-    let folder = engine::work_dir(options)?;
+    let folder = work_dir(options)?;
     let mut options = options.clone();
     if let Some((path, name)) = own_data(&plan, request, folder.path())? {
         (options.input, options.name, options.from) = (path, Some(name), None);
@@ -174,7 +175,7 @@ fn sampled(kind: Kind, count: u64, folder: &Path, name: &str) -> Result<PathBuf,
 fn codec(plan: &Plan, mut options: Options, progress: &mut dyn Progress) -> Result<Report, Error> {
     // One record that a library of 2014 stumbles over must not cost the table a row.
     options.common |= !plan.needs_file();
-    let mut report = crate::run(&options, progress)?;
+    let mut report = measure::run(&options, progress)?;
     let results = Codec { report: &report, calls: HashMap::new() };
     report.task = Some(fill::task(plan, &results, options.seed));
     Ok(report)
@@ -194,7 +195,7 @@ fn calls(
     let options = Options { budget: whole.saturating_sub(last), ..options };
     // Sizes, correctness and single calls first, with half of the time.
     let half = Options { budget: options.budget.mul_f64(0.5), ..options.clone() };
-    let mut report = crate::run(&half, progress)?;
+    let mut report = measure::run(&half, progress)?;
     let size = plan.data.as_ref().and_then(|data| data.batch).unwrap_or(300);
     let size = request.records.unwrap_or(size).max(2);
     let batch = match request.file {
@@ -252,7 +253,7 @@ fn programs(
         command: options.command.clone(),
         input: Input {
             name: options.name.clone().unwrap_or_else(|| match input {
-                Some(path) => engine::file_name(path),
+                Some(path) => file_name(path),
                 None => "objects made by the task".to_owned(),
             }),
             format: if input.is_some() { "ndjson" } else { "objects" }.to_owned(),

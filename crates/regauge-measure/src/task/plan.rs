@@ -5,7 +5,7 @@
 
 use serde::Deserialize;
 
-use crate::assets;
+use crate::model::assets;
 
 /// A task file.
 #[derive(Debug, Clone, Deserialize)]

@@ -1,6 +1,6 @@
 //! Tasks with their own work: programs that list cases, are checked, and timed in rounds.
 //!
-//! A program speaks the protocol of contenders' runners (`crate::protocol`): it says hello, is told
+//! A program speaks the protocol of contenders' runners (`crate::model::protocol`): it says hello, is told
 //! the data with `ready` and answers with its cases; `try` runs a case once and checks the result;
 //! `work` runs it and says how long it took. A case with a wrong result is not timed.
 
@@ -10,15 +10,15 @@ use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 
-use crate::error::Error;
-use crate::launch::given;
-use crate::native::program::DATABASES;
-use crate::options::{Options, Progress, Stage};
-use crate::process::{Launch, Process, Trouble};
-use crate::protocol::{Command, Hello};
-use crate::random::Random;
-use crate::runtime::{Places, RunnerFile, Runtime, Started};
-use crate::setup;
+use crate::model::error::Error;
+use crate::model::protocol::{Command, Hello};
+use crate::model::random::Random;
+use crate::model::runtime::{Places, RunnerFile, Runtime, Started};
+use crate::plan::folders;
+use crate::plan::launch::{Launch, given};
+use crate::plan::native::program::DATABASES;
+use crate::plan::options::{Options, Progress, Stage};
+use crate::run::process::{Process, Trouble};
 
 use super::codec::Codec;
 use super::figure::Figure;
@@ -257,7 +257,7 @@ fn launch(
     let places = Places {
         runner: program.clone(),
         adapter: program,
-        data: setup::folder_of(options),
+        data: folders::set_up(options),
         lab: work.to_path_buf(),
         ..Places::default()
     };

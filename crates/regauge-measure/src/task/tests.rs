@@ -1,8 +1,8 @@
 //! Checks task files against the posts, and against what the binary contains.
 
 use super::*;
-use crate::contender::{self, Contender};
-use crate::report::Cell;
+use crate::model::report::Cell;
+use crate::plan::contender::{self, Contender};
 use plan::{RowPlan, TablePlan};
 
 fn table<'p>(plan: &'p Plan, title: &str) -> &'p TablePlan {
@@ -224,7 +224,7 @@ fn tasks_name_only_what_there_is() {
 #[test]
 fn published_figures_are_those_that_the_posts_print() {
     let plans = plan::all();
-    let report = crate::report::small::empty();
+    let report = crate::model::report::small::empty();
     let results = codec::Codec { report: &report, calls: HashMap::new() };
     let cell = |task: &str, title: &str, label: &str, column: usize| -> Cell {
         let plan = plans.iter().find(|plan| plan.name == task).unwrap();
@@ -253,7 +253,7 @@ fn a_task_that_is_not_there_names_those_that_are() {
     let mut request = Request { name: "nothing".into(), ..Request::default() };
     let options = Options::new(PathBuf::new(), Vec::new());
     let told = |request: &Request| {
-        run(request, &options, &mut crate::options::Quiet).unwrap_err().to_string()
+        run(request, &options, &mut crate::plan::options::Quiet).unwrap_err().to_string()
     };
     assert!(told(&request).starts_with("found task \"nothing\", expected one of marc-catalog, "));
     request.name = "own".into();
@@ -265,8 +265,8 @@ fn a_task_that_is_not_there_names_those_that_are() {
 
 #[test]
 fn bytes_that_a_contender_wrote_itself_stand_under_its_name() {
-    use crate::report::Reference;
-    let mut report = crate::report::small::empty();
+    use crate::model::report::Reference;
+    let mut report = crate::model::report::small::empty();
     let reference = |written_by: &str, bytes| Reference {
         format: "pickle".to_owned(),
         bytes,
@@ -277,8 +277,13 @@ fn bytes_that_a_contender_wrote_itself_stand_under_its_name() {
     };
     report.references =
         vec![reference("regauge", 40), reference("pymarc (pickled records) (Python)", 60)];
-    report.rows =
-        vec![crate::report::small::row("pymarc (pickled records)", "pickle", 60, &[1.0], &[1.0])];
+    report.rows = vec![crate::model::report::small::row(
+        "pymarc (pickled records)",
+        "pickle",
+        60,
+        &[1.0],
+        &[1.0],
+    )];
     let results = codec::Codec { report: &report, calls: HashMap::new() };
     let plans = plan::all();
     let catalogue = plans.iter().find(|plan| plan.name == "marc-catalog").unwrap();

@@ -1,0 +1,205 @@
+//! Turns samples into estimates, ratios and an order.
+
+use crate::model::noise;
+use crate::model::report::{Cold, Report, Row, Series, Timing};
+use crate::model::runtime::Runtime;
+use crate::model::stats::{self, Estimate, Grouped, List};
+use crate::model::wire::Gives;
+use crate::run::sampler::{Runner, Samples, kept};
+
+/// What the samples of a whole run show, in addition to those of each contender.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Moments {
+    /// The machine's best time for a probe.
+    pub best_probe: f64,
+    /// The share of all samples that were quiet.
+    pub quiet_share: Option<f64>,
+}
+
+impl Moments {
+    pub(crate) fn of(runners: &[Runner], best_probe: f64) -> Moments {
+        let all = || runners.iter().flat_map(|runner| [&runner.decode, &runner.encode]);
+        let count: usize = all().map(|samples| samples.per_pass.len()).sum();
+        let quiet: f64 = all()
+            .filter_map(|samples| {
+                Some(samples.quiet_share(best_probe)? * samples.per_pass.len() as f64)
+            })
+            .sum();
+        let quiet_share = (count > 0).then(|| quiet / count as f64);
+        Moments { best_probe, quiet_share }
+    }
+
+    /// Returns whether the clock tells more of the machine than of the contenders.
+    pub(crate) fn is_hardly_quiet(&self) -> bool {
+        self.quiet_share.is_some_and(|share| share < noise::HARDLY)
+    }
+}
+
+/// Returns the times of one contender, without its place among the others, or nothing if there are
+/// none.
+pub(crate) fn timing(
+    runner: &Runner,
+    moments: &Moments,
+    process_spread: f64,
+    seed: u64,
+) -> Option<Timing> {
+    if runner.trouble.is_some() || runner.decode.taken.is_empty() || runner.encode.taken.is_empty()
+    {
+        return None;
+    }
+    let one_thread = runner.pinned && moments.is_hardly_quiet();
+    let series = |samples| series(samples, moments, one_thread, process_spread, seed);
+    let (decode, encode) = (series(&runner.decode), series(&runner.encode));
+    let total_ns = estimate(&[&decode, &encode], seed, |medians| medians.iter().sum());
+    Some(Timing {
+        decode,
+        encode,
+        total_ns,
+        ratio: Estimate::exact(1.0),
+        decode_ratio: None,
+        encode_ratio: None,
+        memory: runner.memory,
+    })
+}
+
+fn series(
+    samples: &Samples,
+    moments: &Moments,
+    one_thread: bool,
+    process_spread: f64,
+    seed: u64,
+) -> Series {
+    let processor = samples.processor_time().filter(|_| one_thread);
+    let by_processor_time = processor.is_some();
+    let samples_ns = processor.unwrap_or_else(|| samples.per_pass.clone());
+    let left_out =
+        if by_processor_time { Vec::new() } else { samples.left_out(moments.best_probe) };
+    let mut series = Series {
+        iterations: samples.iterations,
+        outliers: stats::outliers(&samples_ns),
+        samples_ns,
+        estimate_ns: Estimate::exact(0.0),
+        cpu_share: samples.cpu_share(),
+        gc_share: samples.gc_share(),
+        gc_count: samples.gc_count(),
+        allocations: samples.allocations(),
+        sittings: samples.sittings.clone(),
+        probes_ns: samples.around.clone(),
+        quiet_share: samples.quiet_share(moments.best_probe),
+        left_out,
+        process_spread,
+        by_processor_time,
+    };
+    series.estimate_ns = estimate(&[&series], seed, |medians| medians[0]);
+    series
+}
+
+/// An interval wider than this, to either side, is meaningless.
+const TOO_WIDE: f64 = 0.5;
+
+/// Returns a number made of the medians of these series, and its interval, which knows which
+/// samples came from the same process.
+pub(crate) fn estimate(these: &[&Series], seed: u64, number: impl Fn(&[f64]) -> f64) -> Estimate {
+    let lists: Vec<List> = these.iter().map(|series| list(series)).collect();
+    let grouped: Vec<Grouped> = lists.iter().map(Grouped::from).collect();
+    judged(stats::estimate_of_processes(&grouped, seed, number), &lists)
+}
+
+/// Returns an estimate that says so when the samples are too few for it.
+fn judged(mut estimate: Estimate, lists: &[List]) -> Estimate {
+    let is_one = lists.iter().any(|list| list.samples.len() < 2 && list.sizes.len() < 2);
+    if is_one || estimate.spread().is_some_and(|spread| spread > TOO_WIDE) {
+        estimate.too_few = true;
+    }
+    estimate
+}
+
+/// Returns the samples of a series that count, and which process gave which.
+pub(crate) fn list(series: &Series) -> List {
+    let spread = match series.process_spread {
+        0.0 => stats::SPREAD,
+        spread => spread,
+    };
+    kept(&series.samples_ns, &series.sittings, &series.left_out, spread)
+}
+
+/// Returns the time that fresh processes took until their first document, or nothing without any.
+pub(crate) fn cold(runner: &Runner, seed: u64) -> Option<Cold> {
+    if runner.cold_start_ns.is_empty() || runner.cold_decode_ns.is_empty() {
+        return None;
+    }
+    Some(Cold {
+        start_ns: stats::estimate(&runner.cold_start_ns, seed),
+        first_decode_ns: stats::estimate(&runner.cold_decode_ns, seed),
+    })
+}
+
+/// Orders the rows by runtime, kind and total time, and gives each its ratios to the best of its
+/// group. Rows without times come last in their group, in order of name.
+pub fn rank(report: &mut Report, seed: u64) {
+    let total = |row: &Row| row.timing.as_ref().map_or(f64::INFINITY, |one| one.total_ns.median);
+    report.rows.sort_by(|one, other| {
+        (one.runtime, one.gives)
+            .cmp(&(other.runtime, other.gives))
+            .then_with(|| total(one).total_cmp(&total(other)))
+            .then_with(|| one.contender.cmp(&other.contender))
+    });
+    for (runtime, gives) in groups(report) {
+        let timed: Vec<Timing> = report
+            .rows
+            .iter()
+            .filter(|row| is_in(row, runtime, gives))
+            .filter_map(|row| row.timing.clone())
+            .collect();
+        let least = |time: fn(&Timing) -> f64| {
+            timed.iter().min_by(|one, other| time(one).total_cmp(&time(other)))
+        };
+        let (Some(best), Some(decoder), Some(encoder)) = (
+            timed.first(),
+            least(|one| one.decode.estimate_ns.median),
+            least(|one| one.encode.estimate_ns.median),
+        ) else {
+            continue;
+        };
+        for row in report.rows.iter_mut().filter(|row| is_in(row, runtime, gives)) {
+            let Some(timing) = row.timing.as_mut() else { continue };
+            // The best against itself is 1, whatever its samples do.
+            let against = |these: &[&Series], those: &[&Series]| {
+                if these == those { Estimate::exact(1.0) } else { ratio(these, those, seed) }
+            };
+            let (decode, encode) = (&timing.decode, &timing.encode);
+            let both = against(&[decode, encode], &[&best.decode, &best.encode]);
+            timing.decode_ratio = Some(against(&[decode], &[&decoder.decode]));
+            timing.encode_ratio = Some(against(&[encode], &[&encoder.encode]));
+            timing.ratio = both;
+        }
+    }
+}
+
+/// Returns the runtime and kind of every group of rows that may be compared, in the order of the
+/// rows.
+#[must_use]
+pub fn groups(report: &Report) -> Vec<(Runtime, Gives)> {
+    let mut groups: Vec<(Runtime, Gives)> =
+        report.rows.iter().map(|row| (row.runtime, row.gives)).collect();
+    groups.dedup();
+    groups
+}
+
+/// Returns whether a row belongs to a group.
+#[must_use]
+pub fn is_in(row: &Row, runtime: Runtime, gives: Gives) -> bool {
+    row.runtime == runtime && row.gives == gives
+}
+
+/// Returns the ratio of the total time of `these` to that of `those`.
+#[must_use]
+pub fn ratio(these: &[&Series], those: &[&Series], seed: u64) -> Estimate {
+    let lists: Vec<List> = these.iter().chain(those).map(|series| list(series)).collect();
+    let grouped: Vec<Grouped> = lists.iter().map(Grouped::from).collect();
+    let split = these.len();
+    let number = |medians: &[f64]| {
+        medians[..split].iter().sum::<f64>() / medians[split..].iter().sum::<f64>()
+    };
+    judged(stats::ratio_of_processes(&grouped, seed, number), &lists)
+}

@@ -1,0 +1,160 @@
+//! Checks the winners on large data, which is otherwise checked and timed on a part. The first of
+//! each runtime for each use is checked on the whole, and decodes and encodes it once. If there was
+//! no time for that, a note says so.
+
+use std::time::{Duration, Instant};
+
+use crate::judge::fill::no_times;
+use crate::judge::summary;
+use crate::judge::verdict::{self, Untimed};
+use crate::model::error::Error;
+use crate::model::report::{Report, Row, Whole};
+use crate::plan::folders::subfolder;
+use crate::plan::options::{Progress, Stage};
+use crate::plan::reference::References;
+use crate::run::check::{self, Compared, Outcome, Terms};
+use crate::run::checks::Check;
+use crate::run::gzip::gzip_of;
+
+/// If one of them fails, the next is checked; at most this many times.
+const TURNS: usize = 4;
+
+/// The inputs for checking them again.
+pub(crate) struct Finals<'f> {
+    pub check: &'f Check<'f>,
+    pub part: &'f References,
+    pub whole: &'f References,
+    pub gzip: &'f [(String, u64)],
+}
+
+impl Finals<'_> {
+    /// Checks those that come first; the ones that are wrong lose their times. Sizes become those of
+    /// the whole.
+    pub(crate) fn hold(
+        &self,
+        report: &mut Report,
+        untimed: &mut Vec<Untimed>,
+        progress: &mut dyn Progress,
+    ) -> Result<(), Error> {
+        self.enlarge(report);
+        let options = self.check.options;
+        let mut seen: Vec<usize> = Vec::new();
+        let mut on_the_part: Vec<String> = Vec::new();
+        for _ in 0..TURNS {
+            let leaders = verdict::leaders(report, &options.assumed, options.allow);
+            let mut due: Vec<usize> =
+                leaders.into_iter().filter_map(|place| self.index(&report.rows[place])).collect();
+            due.retain(|index| !seen.contains(index));
+            if due.is_empty() || options.is_stopped() {
+                break;
+            }
+            let until = options.budget.saturating_sub(Duration::from_millis(500));
+            let until = self.check.began + until;
+            let outcomes = self.check.each(&due, Stage::Finals, progress, &|index, folder| {
+                self.look(index, folder, until)
+            })?;
+            for (index, outcome) in due.iter().zip(outcomes) {
+                if matches!(outcome, Outcome::NotReached) {
+                    let one = &self.check.contenders[*index];
+                    on_the_part.push(format!("{} ({})", one.name, one.runtime.name()));
+                    continue;
+                }
+                let row = self.row(report, *index);
+                if let Some(fallen) = row.and_then(|row| settle(row, outcome)) {
+                    untimed.push(fallen);
+                }
+            }
+            seen.extend(due);
+            summary::rank(report, options.seed);
+        }
+        if !on_the_part.is_empty() {
+            report.notes.push(format!(
+                "Checked on the timed part only, because the budget ran out: {}. A longer --budget \
+                 checks them on the whole file.",
+                on_the_part.join(", ")
+            ));
+        }
+        Ok(())
+    }
+
+    fn look(&self, index: usize, folder: &std::path::Path, until: Instant) -> Outcome {
+        let left = until.saturating_duration_since(Instant::now());
+        let Ok(own) = subfolder(self.check.work, &format!("final-{index}")) else {
+            return Outcome::NotReached;
+        };
+        if left.is_zero() {
+            return Outcome::NotReached;
+        }
+        let terms = Terms {
+            patience: left,
+            most: self.check.options.patience,
+            folder: &own,
+            goes_on: false,
+            compile: Duration::ZERO,
+            sample_min: None,
+            probe: self.check.options.probe,
+        };
+        let (contender, launch) = (&self.check.contenders[index], &self.check.launches[index]);
+        let gzip = |name: &str| gzip_of(self.gzip, name);
+        check::check(contender, launch, self.whole, &gzip, folder, &terms)
+    }
+
+    fn index(&self, row: &Row) -> Option<usize> {
+        self.check
+            .contenders
+            .iter()
+            .position(|one| one.runtime == row.runtime && one.name == row.contender)
+    }
+
+    fn row<'r>(&self, report: &'r mut Report, index: usize) -> Option<&'r mut Row> {
+        let one = &self.check.contenders[index];
+        report.rows.iter_mut().find(|row| row.runtime == one.runtime && row.contender == one.name)
+    }
+
+    /// Scales the output of a library from the part to the whole.
+    fn enlarge(&self, report: &mut Report) {
+        let size = |references: &References, format: &str| {
+            let same = references.list.iter().find(|one| one.name() == format);
+            same.or(references.list.first()).map_or(1, |one| one.bytes.max(1)) as f64
+        };
+        for row in &mut report.rows {
+            let factor = size(self.whole, &row.format) / size(self.part, &row.format);
+            let larger = |bytes: Option<u64>| bytes.map(|bytes| (bytes as f64 * factor) as u64);
+            row.output_bytes = larger(row.output_bytes);
+            row.output_gzip_bytes = larger(row.output_gzip_bytes);
+        }
+    }
+}
+
+/// Updates a row with the result for the whole file; returns why it fails, if it does.
+fn settle(row: &mut Row, outcome: Outcome) -> Option<Untimed> {
+    let (why, is_ruled_out) = match outcome {
+        Outcome::Compared(compared) if compared.wrong.is_empty() => {
+            accept(row, *compared);
+            return None;
+        }
+        Outcome::Compared(compared) => {
+            row.wrong = compared.wrong;
+            row.wrong_documents = compared.wrong_documents;
+            ("its output is wrong".to_owned(), true)
+        }
+        Outcome::Failed { why, .. } => (format!("fails on the whole file: {why}"), true),
+        Outcome::Late { why, .. } | Outcome::Missing(why) => (why, false),
+        Outcome::NotReached => return None,
+    };
+    row.timing = None;
+    if row.wrong.is_empty() {
+        row.failure = Some(why.clone());
+    }
+    Some(no_times(row, why, is_ruled_out))
+}
+
+fn accept(row: &mut Row, compared: Compared) {
+    row.output_bytes = Some(compared.output_bytes);
+    row.output_gzip_bytes = Some(compared.output_gzip_bytes);
+    row.losses = compared.losses;
+    row.whole = Some(Whole {
+        decode_ns: compared.first_decode_ns,
+        encode_ns: compared.checked.encode_ns as f64,
+    });
+}

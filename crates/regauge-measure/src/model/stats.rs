@@ -1,0 +1,595 @@
+//! The median, and how certain it is.
+//!
+//! A run has some ten samples of each contender, with outliers on one side only (another process
+//! took the core). The median is robust against those; its interval comes from the percentile
+//! bootstrap (Efron 1979): draw as many samples with replacement as there are, take their median,
+//! repeat 4,000 times, and cut off 2.5% at both ends. It assumes no shape of the distribution.
+//!
+//! Samples of one process are more alike than those of two: memory layout differs between processes
+//! and stays for the life of one. So each contender runs in several processes, and the differences
+//! between them make the interval. Two or three processes say little about that, so they are not
+//! trusted alone: all contenders of a run together show how much processes differ, and a
+//! contender's own processes correct this, each by its weight (the moderated t of Smyth 2004:
+//! `PRIOR` degrees of freedom for all, one less than its processes for its own).
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::random::Random;
+
+/// Draws per interval: the ends of a 95% interval are then the 100th smallest and largest of
+/// them, which moves by about a tenth of a standard error between seeds.
+const DRAWS: usize = 4_000;
+/// The same where processes are drawn: each draw takes some twenty deviates.
+const DRAWS_OF_PROCESSES: usize = 2_000;
+
+/// The prior from all contenders counts as much as this many more processes of one.
+const PRIOR: f64 = 4.0;
+/// How much the processes of a contender differ where no run tells: the standard deviation of the
+/// logarithm. On idle machines it is 1 to 3%.
+pub(crate) const SPREAD: f64 = 0.03;
+
+/// Samples in the order they were taken, and how many of them each process gave.
+#[derive(Debug, Clone, Copy)]
+pub struct Grouped<'s> {
+    /// The samples, process by process.
+    pub samples: &'s [f64],
+    /// How many each process gave. If empty, or not the sum, nothing is known about processes, and
+    /// the samples count individually.
+    pub sizes: &'s [usize],
+    /// How much processes of this kind differ: the standard deviation of the logarithm.
+    pub spread: f64,
+}
+
+/// The same, owned.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct List {
+    /// The samples, process by process.
+    pub samples: Vec<f64>,
+    /// How many each process gave, as in [`Grouped`].
+    pub sizes: Vec<usize>,
+    /// As in [`Grouped`].
+    pub spread: f64,
+}
+
+impl From<Vec<f64>> for List {
+    fn from(samples: Vec<f64>) -> List {
+        List { samples, ..List::default() }
+    }
+}
+
+impl<'s> From<&'s List> for Grouped<'s> {
+    fn from(list: &'s List) -> Grouped<'s> {
+        Grouped { samples: &list.samples, sizes: &list.sizes, spread: list.spread }
+    }
+}
+
+impl<'s> From<&'s [f64]> for Grouped<'s> {
+    fn from(samples: &'s [f64]) -> Grouped<'s> {
+        Grouped { samples, sizes: &[], spread: SPREAD }
+    }
+}
+
+impl Grouped<'_> {
+    /// Returns the logarithm of the median of each process, or nothing if there are no processes.
+    fn processes(&self) -> Option<Vec<f64>> {
+        let sizes: Vec<usize> = self.sizes.iter().copied().filter(|size| *size > 0).collect();
+        if sizes.is_empty() || sizes.iter().sum::<usize>() != self.samples.len() {
+            return None;
+        }
+        let mut rest = self.samples;
+        let medians: Vec<f64> = sizes
+            .into_iter()
+            .map(|size| {
+                let (block, others) = rest.split_at(size);
+                rest = others;
+                median(block)
+            })
+            .collect();
+        medians.iter().all(|one| *one > 0.0).then(|| medians.into_iter().map(f64::ln).collect())
+    }
+}
+
+/// Returns how much the processes of these lists differ: the standard deviation of the logarithm of
+/// their medians, in the middle of the lists. Nothing where none has two processes.
+pub(crate) fn spread_of_processes(lists: &[Grouped]) -> Option<f64> {
+    let variances: Vec<f64> = lists
+        .iter()
+        .filter_map(|list| list.processes().filter(|medians| medians.len() > 1))
+        .map(|medians| {
+            deviations(&medians).iter().map(|one| one * one).sum::<f64>()
+                / (medians.len() - 1) as f64
+        })
+        .collect();
+    // The median of variances of few processes is too low by about this much (chi-square).
+    const TOO_LOW: f64 = 0.75;
+    (!variances.is_empty()).then(|| (median(&variances) / TOO_LOW).sqrt())
+}
+
+fn deviations(values: &[f64]) -> Vec<f64> {
+    let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+    values.iter().map(|value| value - mean).collect()
+}
+
+/// A median with its 95% interval, in the unit of the samples.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// The middle of the samples (of an even number: the mean of the two in the middle).
+    pub median: f64,
+    /// Lower end of the 95% bootstrap interval.
+    pub low: f64,
+    /// Upper end of the 95% bootstrap interval.
+    pub high: f64,
+    /// Whether the samples are too few for an interval: then `low` and `high` are the outermost
+    /// samples, and must not be shown as an interval ("too few").
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub too_few: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_false(what: &bool) -> bool {
+    !what
+}
+
+impl Estimate {
+    /// Returns a number that is known exactly.
+    #[must_use]
+    pub const fn exact(value: f64) -> Estimate {
+        Estimate::between(value, value, value)
+    }
+
+    /// Returns a number with its interval.
+    #[must_use]
+    pub const fn between(low: f64, median: f64, high: f64) -> Estimate {
+        Estimate { median, low, high, too_few: false }
+    }
+
+    /// Returns half the width of the interval relative to the median: 0.05 is ±5%. Nothing if the
+    /// samples are too few.
+    #[must_use]
+    pub fn spread(&self) -> Option<f64> {
+        let is_known = !self.too_few && self.median > 0.0;
+        is_known.then(|| (self.high - self.low) / 2.0 / self.median)
+    }
+}
+
+/// Returns the median of the samples; 0 when there are none.
+#[must_use]
+pub fn median(samples: &[f64]) -> f64 {
+    let mut sorted = samples.to_vec();
+    middle(&mut sorted)
+}
+
+/// Sorts, and returns the middle.
+fn middle(samples: &mut [f64]) -> f64 {
+    if samples.is_empty() {
+        return 0.0;
+    }
+    samples.sort_unstable_by(f64::total_cmp);
+    let half = samples.len() / 2;
+    if samples.len() % 2 == 1 {
+        samples[half]
+    } else {
+        f64::midpoint(samples[half - 1], samples[half])
+    }
+}
+
+/// Returns the median of the samples and its interval.
+#[must_use]
+pub fn estimate(samples: &[f64], seed: u64) -> Estimate {
+    estimate_of(&[samples], seed, |medians| medians[0])
+}
+
+/// Returns a number made of the medians of several lists of samples (a sum, a ratio), and its
+/// interval: every list is drawn from anew for each draw.
+pub fn estimate_of(lists: &[&[f64]], seed: u64, number: impl Fn(&[f64]) -> f64) -> Estimate {
+    let lists: Vec<Grouped> = lists.iter().map(|list| Grouped::from(*list)).collect();
+    estimate_of_processes(&lists, seed, number)
+}
+
+/// Returns the same for samples of several processes. Lists of equally many processes are drawn
+/// from alike: their processes of one number ran side by side, and what the machine did to both
+/// then drops out of a ratio.
+pub fn estimate_of_processes(
+    lists: &[Grouped],
+    seed: u64,
+    number: impl Fn(&[f64]) -> f64,
+) -> Estimate {
+    bootstrap(lists, seed, true, number)
+}
+
+/// Returns a ratio of lists whose processes of one number ran side by side: it is taken lap by lap,
+/// so that a machine whose pace changes between laps changes nothing. Where the lists have
+/// different numbers of processes, or only one, it is that of their medians.
+pub fn ratio_of_processes(
+    lists: &[Grouped],
+    seed: u64,
+    number: impl Fn(&[f64]) -> f64,
+) -> Estimate {
+    let processes: Option<Vec<Vec<f64>>> = lists.iter().map(Grouped::processes).collect();
+    let laps = processes.as_ref().map_or(0, |lists| lists.first().map_or(0, Vec::len));
+    let Some(processes) =
+        processes.filter(|all| laps > 1 && all.iter().all(|one| one.len() == laps))
+    else {
+        return estimate_of_processes(lists, seed, number);
+    };
+    let of_lap = |lap: usize| -> f64 {
+        let medians: Vec<f64> = processes.iter().map(|medians| medians[lap].exp()).collect();
+        number(&medians).ln()
+    };
+    let ratios: Vec<f64> = (0..laps).map(of_lap).collect();
+    let middle_value = ratios.iter().sum::<f64>() / laps as f64;
+    if !middle_value.is_finite() {
+        return estimate_of_processes(lists, seed, number);
+    }
+    let far = deviations(&ratios);
+    let medians: Vec<f64> = lists.iter().map(|list| median(list.samples)).collect();
+    let whole = number(&medians);
+    let count = laps as f64;
+    let (mut random, mut luck) = (Random::new(seed), Luck::default());
+    let mut moved = medians.clone();
+    let mut drawn: Vec<f64> = (0..DRAWS_OF_PROCESSES)
+        .map(|_| {
+            luck.draw(laps, &mut random);
+            let weight = luck.scale / (count * freedom(laps)).sqrt();
+            for ((moved, median), list) in moved.iter_mut().zip(&medians).zip(lists) {
+                *moved = median * (weight * list.spread * PRIOR.sqrt() * random.normal()).exp();
+            }
+            let own: f64 = far.iter().zip(&luck.laps).map(|(far, lap)| far * lap).sum();
+            middle_value.exp() * (weight * own).exp() * number(&moved) / whole
+        })
+        .collect();
+    drawn.sort_unstable_by(f64::total_cmp);
+    let cut = drawn.len() / 40;
+    Estimate::between(drawn[cut], middle_value.exp(), drawn[drawn.len() - 1 - cut])
+}
+
+/// Returns the same for lists of different runs: no process of one ran beside one of the other, so
+/// each list is drawn from by itself.
+pub fn estimate_of_runs(lists: &[Grouped], seed: u64, number: impl Fn(&[f64]) -> f64) -> Estimate {
+    bootstrap(lists, seed, false, number)
+}
+
+/// How a list is drawn from.
+enum Model<'s> {
+    /// Samples with replacement.
+    Samples(&'s [f64]),
+    /// Around the median, by how much processes differ.
+    Processes {
+        median: f64,
+        /// Each process's distance from their mean, as a logarithm.
+        deviations: Vec<f64>,
+        spread: f64,
+    },
+}
+
+impl<'s> Model<'s> {
+    fn of(list: &Grouped<'s>) -> Model<'s> {
+        match list.processes() {
+            None => Model::Samples(list.samples),
+            Some(medians) => Model::Processes {
+                median: median(list.samples),
+                deviations: deviations(&medians),
+                spread: list.spread,
+            },
+        }
+    }
+
+    fn processes(&self) -> usize {
+        match self {
+            Model::Samples(_) => 0,
+            Model::Processes { deviations, .. } => deviations.len(),
+        }
+    }
+
+    /// Returns a resampled median. `luck` is what happened to the processes.
+    fn draw(&self, luck: &Luck, random: &mut Random, scratch: &mut Vec<f64>) -> f64 {
+        match self {
+            Model::Samples(samples) => {
+                scratch.clear();
+                scratch.extend((0..samples.len()).map(|_| samples[random.below(samples.len())]));
+                middle(scratch)
+            }
+            Model::Processes { median, deviations, spread } => {
+                let count = deviations.len() as f64;
+                // Of the variance, what its own processes and what all contenders say.
+                let own: f64 = deviations.iter().zip(&luck.laps).map(|(far, lap)| far * lap).sum();
+                let known = spread * (PRIOR / count).sqrt() * random.normal();
+                let moved = (own / count.sqrt() + known) / freedom(deviations.len()).sqrt();
+                median * (moved * luck.scale).exp()
+            }
+        }
+    }
+}
+
+fn freedom(processes: usize) -> f64 {
+    PRIOR + processes as f64 - 1.0
+}
+
+/// What happens to processes that run side by side.
+#[derive(Default)]
+struct Luck {
+    /// Normal deviates, one for each process.
+    laps: Vec<f64>,
+    /// What makes them deviates of Student's t.
+    scale: f64,
+}
+
+impl Luck {
+    fn draw(&mut self, processes: usize, random: &mut Random) {
+        self.laps.clear();
+        self.laps.extend((0..processes).map(|_| random.normal()));
+        self.scale = t_scale(freedom(processes.max(1)), random);
+    }
+}
+
+/// Returns the factor that turns a normal deviate into one of Student's t: the root of the degrees
+/// of freedom over a chi-square with as many.
+fn t_scale(freedom: f64, random: &mut Random) -> f64 {
+    let square: f64 = (0..freedom as usize).map(|_| random.normal().powi(2)).sum();
+    (freedom / square.max(f64::MIN_POSITIVE)).sqrt()
+}
+
+fn bootstrap(
+    lists: &[Grouped],
+    seed: u64,
+    side_by_side: bool,
+    number: impl Fn(&[f64]) -> f64,
+) -> Estimate {
+    let mut medians: Vec<f64> = lists.iter().map(|list| median(list.samples)).collect();
+    let middle_value = number(&medians);
+    let models: Vec<Model> = lists.iter().map(Model::of).collect();
+    let most = models.iter().map(Model::processes).max().unwrap_or(0);
+    let mut random = Random::new(seed);
+    let mut scratch = Vec::new();
+    let draws = if most > 0 { DRAWS_OF_PROCESSES } else { DRAWS };
+    let (mut shared, mut own) = (Luck::default(), Luck::default());
+    let mut drawn: Vec<f64> = (0..draws)
+        .map(|_| {
+            shared.draw(most, &mut random);
+            for (model, median) in models.iter().zip(&mut medians) {
+                // What a lap did to processes that ran side by side drops out of their ratio.
+                let alike = side_by_side && model.processes() == most;
+                if !alike {
+                    own.draw(model.processes(), &mut random);
+                }
+                let luck = if alike { &shared } else { &own };
+                *median = model.draw(luck, &mut random, &mut scratch);
+            }
+            number(&medians)
+        })
+        .collect();
+    drawn.sort_unstable_by(f64::total_cmp);
+    let cut = draws / 40;
+    Estimate::between(
+        drawn[cut].min(middle_value),
+        middle_value,
+        drawn[draws - 1 - cut].max(middle_value),
+    )
+}
+
+/// Returns the quartiles, by linear interpolation between the samples; 0 when there are none.
+#[must_use]
+pub fn quartiles(samples: &[f64]) -> (f64, f64) {
+    let mut sorted = samples.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let at = |share: f64| -> f64 {
+        let place = share * (sorted.len().max(1) - 1) as f64;
+        let below = sorted.get(place.floor() as usize).copied().unwrap_or(0.0);
+        let above = sorted.get(place.ceil() as usize).copied().unwrap_or(below);
+        below + (above - below) * place.fract()
+    };
+    (at(0.25), at(0.75))
+}
+
+/// Returns half the interquartile range divided by the median; 0 if there are no samples.
+#[must_use]
+pub fn spread(samples: &[f64]) -> f64 {
+    let (low, high) = quartiles(samples);
+    let middle = median(samples);
+    if middle > 0.0 { (high - low) / 2.0 / middle } else { 0.0 }
+}
+
+/// Returns the indexes of samples more than three interquartile ranges beyond the quartiles
+/// (Tukey's "far out").
+#[must_use]
+pub fn outliers(samples: &[f64]) -> Vec<u64> {
+    let (low, high) = quartiles(samples);
+    let reach = 3.0 * (high - low);
+    let is_far = |sample: f64| sample < low - reach || sample > high + reach;
+    (0_u64..).zip(samples).filter(|(_, sample)| is_far(**sample)).map(|(place, _)| place).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians() {
+        assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), 2.5);
+        assert_eq!(median(&[]), 0.0);
+    }
+
+    /// The bootstrap of the median of an odd number of different samples is known exactly:
+    /// the drawn median is at most the k-th smallest when more than half of n draws are among the k
+    /// smallest, which is binomial. So the exact ends of the interval are order statistics.
+    fn exact_interval(n: usize) -> Option<(usize, usize)> {
+        let at_most = |k: usize| -> f64 {
+            let p = k as f64 / n as f64;
+            (n / 2 + 1..=n)
+                .map(|hits| {
+                    let ways =
+                        (1..=hits).fold(1.0, |ways, i| ways * (n - hits + i) as f64 / i as f64);
+                    ways * p.powi(hits as i32) * (1.0 - p).powi((n - hits) as i32)
+                })
+                .sum()
+        };
+        // 4,000 draws estimate these shares to about 0.25%: an end that is closer to a step than
+        // four times that would be a matter of luck.
+        for k in 1..=n {
+            let share = at_most(k);
+            if (share - 0.025).abs() < 0.01 || (share - 0.975).abs() < 0.01 {
+                return None;
+            }
+        }
+        let low = (1..=n).find(|k| at_most(*k) > 0.025)?;
+        let high = (1..=n).find(|k| at_most(*k) >= 0.975)?;
+        Some((low - 1, high - 1))
+    }
+
+    #[test]
+    fn the_interval_is_that_of_the_exact_bootstrap() {
+        let mut compared = 0;
+        for n in (5..60).step_by(2) {
+            // Unequal steps, so that a wrong place cannot give the right number.
+            let samples: Vec<f64> = (0..n).map(|i| 100.0 + (i * i) as f64).collect();
+            let Some((low, high)) = exact_interval(n) else { continue };
+            compared += 1;
+            let found = estimate(&samples, 1);
+            assert_eq!((found.low, found.high), (samples[low], samples[high]), "{n} samples");
+        }
+        assert!(compared >= 5, "{compared}");
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_interval() {
+        let samples: Vec<f64> = (0..12).map(|i| f64::from(i * 37 % 101)).collect();
+        assert_eq!(estimate(&samples, 5), estimate(&samples, 5));
+    }
+
+    #[test]
+    fn equal_samples_have_no_width() {
+        assert_eq!(estimate(&[2.0; 8], 3), Estimate::exact(2.0));
+    }
+
+    #[test]
+    fn the_ratio_of_a_list_to_its_double_is_two_and_is_inside() {
+        let one: Vec<f64> = (0..15).map(|i| 100.0 + f64::from(i * 7 % 15)).collect();
+        let two: Vec<f64> = one.iter().map(|value| value * 2.0).collect();
+        let ratio = estimate_of(&[&two, &one], 9, |medians| medians[0] / medians[1]);
+        assert_eq!(ratio.median, 2.0);
+        assert!(ratio.low < 2.0 && ratio.high > 2.0 && ratio.low > 1.7 && ratio.high < 2.3);
+    }
+
+    /// Contenders of one run: how many processes each has, and by how much those differ. Gives how
+    /// often the interval holds the true value, and its mean half width.
+    fn coverage(processes: usize, uneven: f64, spread: f64) -> (f64, f64) {
+        const TRIALS: u64 = 400;
+        let (mut hits, mut width) = (0_u32, 0.0);
+        for trial in 0..TRIALS {
+            let mut random = Random::new(trial * 7_919 + processes as u64);
+            // Some contenders' processes differ more than others'.
+            let between = spread * (uneven * random.normal()).exp();
+            let mut samples = Vec::new();
+            for _ in 0..processes {
+                let own = between * random.normal();
+                samples.extend((0..4).map(|_| 1e6 * (own + 0.01 * random.normal()).exp()));
+            }
+            let sizes = vec![4; processes];
+            let list = Grouped { samples: &samples, sizes: &sizes, spread };
+            let found = estimate_of_processes(&[list], trial, |medians| medians[0]);
+            hits += u32::from(found.low <= 1e6 && 1e6 <= found.high);
+            width += found.spread().unwrap();
+        }
+        (f64::from(hits) / TRIALS as f64, width / TRIALS as f64)
+    }
+
+    #[test]
+    fn the_interval_holds_the_true_value_although_processes_differ() {
+        for processes in [1, 2, 3, 5, 8] {
+            for uneven in [0.0, 0.4] {
+                let (found, width) = coverage(processes, uneven, 0.03);
+                eprintln!("{processes} processes, {uneven}: {found:.3} hold it, ±{width:.3}");
+                assert!(found >= 0.93, "{processes} processes, {uneven}: {found}");
+                // Student's t for the least of them, and a little more for what samples add.
+                let most = 2.9 * 0.035 / (processes as f64).sqrt() * (1.0 + uneven);
+                assert!(width <= most, "{processes} processes, {uneven}: {width}");
+            }
+        }
+    }
+
+    #[test]
+    fn ratios_hold_the_true_ratio_on_a_machine_whose_pace_changes() {
+        const TRIALS: u64 = 300;
+        let mut hits = 0;
+        for trial in 0..TRIALS {
+            let mut random = Random::new(trial * 104_729 + 5);
+            let sizes = [3; 4];
+            let pace: Vec<f64> = (0..4).map(|_| 0.15 * random.normal()).collect();
+            let mut list = |time: f64| -> Vec<f64> {
+                let laps = pace.iter().flat_map(|pace| {
+                    let own = 0.02 * random.normal();
+                    (0..3).map(|_| pace + own + 0.01 * random.normal()).collect::<Vec<_>>()
+                });
+                laps.map(|log| time * log.exp()).collect()
+            };
+            let (one, two) = (list(2e6), list(1e6));
+            // Most of what processes differ by here is the pace, which both share.
+            let list = |samples| Grouped { samples, sizes: &sizes, spread: 0.02 };
+            let ratio = ratio_of_processes(&[list(&one), list(&two)], trial, |ns| ns[0] / ns[1]);
+            hits += u32::from(ratio.low <= 2.0 && 2.0 <= ratio.high);
+        }
+        let share = f64::from(hits) / TRIALS as f64;
+        eprintln!("ratio: {share:.3} hold it");
+        assert!(share >= 0.93, "{share}");
+    }
+
+    #[test]
+    fn the_contenders_of_a_run_tell_together_how_much_processes_differ() {
+        let mut random = Random::new(11);
+        let sizes = [2; 3];
+        let lists: Vec<Vec<f64>> = (0..200)
+            .map(|_| {
+                let processes = (0..3).map(|_| 1e6 * (0.05 * random.normal()).exp());
+                processes.flat_map(|own| [own, own]).collect()
+            })
+            .collect();
+        let lists: Vec<Grouped> =
+            lists.iter().map(|samples| Grouped { samples, sizes: &sizes, spread: 0.0 }).collect();
+        let found = spread_of_processes(&lists).unwrap();
+        assert!((0.04..0.06).contains(&found), "{found}");
+        assert_eq!(spread_of_processes(&[Grouped::from(&[1.0, 2.0][..])]), None);
+    }
+
+    #[test]
+    fn what_hits_two_lists_side_by_side_drops_out_of_their_ratio() {
+        let pace = [1.0, 1.5, 0.7, 1.2, 0.9];
+        let one: Vec<f64> = pace.iter().flat_map(|pace| [pace * 100.0, pace * 101.0]).collect();
+        let two: Vec<f64> = one.iter().map(|sample| sample * 2.0).collect();
+        let sizes = [2; 5];
+        let list = |samples| Grouped { samples, sizes: &sizes, spread: 0.005 };
+        let ratio =
+            |lists: &[Grouped]| ratio_of_processes(lists, 1, |medians| medians[1] / medians[0]);
+        let side_by_side = ratio(&[list(&one), list(&two)]);
+        assert!(side_by_side.high - side_by_side.low < 0.1, "{side_by_side:?}");
+        let plain = ratio(&[one.as_slice().into(), two.as_slice().into()]);
+        assert!(plain.high - plain.low > 0.5, "{plain:?}");
+        // Two runs share no hour, whatever numbers their processes have.
+        let apart = estimate_of_runs(&[list(&one), list(&two)], 1, |ns| ns[1] / ns[0]);
+        assert!(apart.high - apart.low > 0.5, "{apart:?}");
+    }
+
+    #[test]
+    fn sizes_that_do_not_fit_leave_the_samples_to_themselves() {
+        let samples = [1.0, 2.0, 3.0, 4.0];
+        let plain = estimate(&samples, 1);
+        for sizes in [&[][..], &[3, 3]] {
+            let list = Grouped { samples: &samples, sizes, spread: SPREAD };
+            assert_eq!(estimate_of_processes(&[list], 1, |medians| medians[0]), plain);
+        }
+    }
+
+    #[test]
+    fn quartiles_spread_and_outliers() {
+        assert_eq!(quartiles(&[1.0, 2.0, 3.0, 4.0, 5.0]), (2.0, 4.0));
+        assert_eq!(quartiles(&[1.0, 2.0]), (1.25, 1.75));
+        assert_eq!(quartiles(&[]), (0.0, 0.0));
+        assert_eq!(spread(&[8.0, 9.0, 10.0, 11.0, 12.0]), 0.1);
+        assert_eq!(spread(&[]), 0.0);
+        // The quartiles are 10 and 12: beyond 18, or below 4.
+        let samples = [11.0, 10.0, 12.0, 18.5, 10.0, 12.0, 11.0, 3.5, 11.0];
+        assert_eq!(outliers(&samples), [3, 7]);
+        assert_eq!(outliers(&[10.0, 12.0, 11.0, 17.9]), Vec::<u64>::new());
+        assert_eq!(outliers(&[5.0; 9]), Vec::<u64>::new());
+    }
+}

@@ -1,0 +1,282 @@
+//! Decides which contenders take part, and in what order: the first are checked and timed in any
+//! case, the last if there is time.
+
+use std::collections::HashMap;
+
+use crate::model::error::Error;
+use crate::model::runtime::{Places, RunnerFile, Runtime};
+use crate::model::wire::{Gives, Wire};
+use crate::plan::contender::{self, Contender};
+use crate::plan::input::Files;
+use crate::plan::options::Options;
+use crate::plan::reference::{References, Shape};
+use crate::plan::{folders, launch, nearest};
+
+/// Returns the contenders that support this kind of data and that the user wants.
+pub(crate) fn chosen(
+    options: &Options,
+    runners: &[RunnerFile],
+    files: &Files,
+    references: &mut References,
+) -> Result<Vec<Contender>, Error> {
+    let mut list = contender::with(runners);
+    for path in &options.adapters {
+        list.extend(Contender::from_file(path, runners)?);
+    }
+    let unknown = |part: &&String| !list.iter().any(|one| is_named(one, part));
+    let unknown: Vec<String> = options.only.iter().filter(unknown).cloned().collect();
+    let catalogue = references.shape == Shape::Catalogue;
+    list.retain(|one| {
+        let wire = if one.made_from_json { Wire::Json } else { one.wire };
+        (catalogue || !one.marc_only && one.gives != Gives::Record) && references.of(wire).is_some()
+    });
+    if !options.take_part.is_empty() {
+        list.retain(|one| takes_part(one, &options.take_part));
+    }
+    if !options.only.is_empty() {
+        let known: Vec<String> = list.iter().map(|one| one.name.clone()).collect();
+        // One that is misspelt among others would not be missed before the end.
+        if !unknown.is_empty() {
+            return Err(Error::NoContender(nearest::no_contender(&unknown, known)));
+        }
+        list.retain(|one| options.only.iter().any(|part| is_named(one, part)));
+        if list.is_empty() {
+            return Err(Error::NoContender(nearest::no_contender(&options.only, known)));
+        }
+    }
+    if options.usual_first && options.only.is_empty() {
+        leave_out_slow_to_start(&mut list, options, runners, references);
+    }
+    leave_out_called(&mut list, references)?;
+    let own: Vec<&str> = files.list.iter().map(|file| file.format.name()).collect();
+    let slow: Vec<Runtime> =
+        runners.iter().filter(|one| one.starts_slowly).map(|one| one.runtime).collect();
+    Ok(by_turns(list, &own, &options.published, &slow, options.usual_first))
+}
+
+/// Puts contenders in order: the published rows of a task; the usual libraries of the data's own
+/// format, and its other ones; the usual ones of the other formats; the rest. In each of these the
+/// runtimes take turns, so that what is not reached is not the whole of a runtime. A slow library
+/// comes after the others of its kind, and never after another kind. Those of a runtime that takes seconds
+/// to start come after the usual ones of all others. With `usual_first`, for a quick
+/// look, the usual ones of other formats come before the other ones of the data's own.
+fn by_turns(
+    mut list: Vec<Contender>,
+    own: &[&str],
+    published: &[String],
+    slow: &[Runtime],
+    usual_first: bool,
+) -> Vec<Contender> {
+    let kind = |one: &Contender| match (is_published(one, published), is_own(one, own)) {
+        (true, _) => 0,
+        _ if slow.contains(&one.runtime) => {
+            if one.is_usual {
+                4
+            } else {
+                6
+            }
+        }
+        (_, true) if one.is_usual => 1,
+        (_, true) => {
+            if usual_first {
+                3
+            } else {
+                2
+            }
+        }
+        _ if one.is_usual => {
+            if usual_first {
+                2
+            } else {
+                3
+            }
+        }
+        _ => 5,
+    };
+    list.sort_by_key(|one| (kind(one), one.pace.is_some()));
+    let mut turns: HashMap<(u8, Runtime), usize> = HashMap::new();
+    let mut by_turn: Vec<(u8, usize, Contender)> = Vec::new();
+    for one in list {
+        let turn = turns.entry((kind(&one), one.runtime)).or_default();
+        by_turn.push((kind(&one), *turn, one));
+        *turn += 1;
+    }
+    by_turn.sort_by_key(|(kind, turn, _)| (*kind, *turn));
+    by_turn.into_iter().map(|(_, _, one)| one).collect()
+}
+
+pub(crate) fn is_published(one: &Contender, published: &[String]) -> bool {
+    let name = format!("{}/{}", one.runtime.name(), one.name);
+    published.iter().any(|published| published.eq_ignore_ascii_case(&name))
+}
+
+/// Returns whether it reads the format of one of the input's files.
+fn is_own(one: &Contender, own: &[&str]) -> bool {
+    own.iter().any(|format| family(format) == family(one.wire.name()))
+}
+
+/// Returns the family of a format, which one library reads alike: a line of NDJSON is JSON, as is a
+/// MARC-in-JSON record; all protocols of pickle have one reader.
+pub(crate) fn family(format: &str) -> &str {
+    match format {
+        "ndjson" | "marc-json" => "json",
+        format if format.starts_with("pickle") => "pickle",
+        format => format,
+    }
+}
+
+/// Returns whether a runtime that takes seconds to start is there and takes part.
+pub(crate) fn any_starts_slowly(options: &Options, runners: &[RunnerFile]) -> bool {
+    let places = Places { data: folders::set_up(options), ..Places::default() };
+    runners.iter().filter(|one| one.starts_slowly).any(|one| {
+        let is_wanted = options.only.is_empty()
+            || options.only.iter().any(|part| part.eq_ignore_ascii_case(one.runtime.id()));
+        let given = launch::given(options, one.runtime);
+        is_wanted && one.command(given.as_deref(), &places).is_ok()
+    })
+}
+
+/// Leaves out the runtimes that take seconds to start, and notes those that are installed.
+fn leave_out_slow_to_start(
+    list: &mut Vec<Contender>,
+    options: &Options,
+    runners: &[RunnerFile],
+    references: &mut References,
+) {
+    for runner in runners.iter().filter(|one| one.starts_slowly) {
+        let places = Places { data: folders::set_up(options), ..Places::default() };
+        let given = launch::given(options, runner.runtime);
+        let before = list.len();
+        list.retain(|one| one.runtime != runner.runtime);
+        if list.len() < before && runner.command(given.as_deref(), &places).is_ok() {
+            references.notes.push(format!(
+                "{} takes seconds to start, so --quick leaves it out; without --quick, or with --only \
+                 {}, it takes part.",
+                runner.runtime.name(),
+                runner.runtime.id()
+            ));
+        }
+    }
+}
+
+/// Leaves out, with a note, the contenders that would find class names in the data.
+fn leave_out_called(list: &mut Vec<Contender>, references: &mut References) -> Result<(), Error> {
+    let mut error = None;
+    list.retain(|one| {
+        let (Some(avoided), Some(reference)) = (&one.avoids, references.of(one.wire)) else {
+            return true;
+        };
+        let bytes = match std::fs::read(&reference.path) {
+            Ok(bytes) => bytes,
+            Err(source) => {
+                error.get_or_insert(Error::io("read", &reference.path)(source));
+                return true;
+            }
+        };
+        if memchr::memmem::find(&bytes, avoided.as_bytes()).is_none() {
+            return true;
+        }
+        references.notes.push(format!(
+            "{} ({}) was left out: the data contains {avoided}, and the library would read what \
+             follows as a class name.",
+            one.name,
+            one.runtime.name()
+        ));
+        false
+    });
+    error.map_or(Ok(()), Err)
+}
+
+/// Returns whether `runtime/what it gives` or `runtime/name` is in the list. A user's own adapter
+/// is wherever it is named.
+fn takes_part(contender: &Contender, list: &[String]) -> bool {
+    let is_one = |what: &str| {
+        let name = format!("{}/{what}", contender.runtime.name());
+        list.iter().any(|one| one.eq_ignore_ascii_case(&name))
+    };
+    matches!(contender.source, contender::Source::File(_))
+        || is_one(contender.gives.name())
+        || is_one(&contender.name)
+}
+
+fn is_named(contender: &Contender, part: &str) -> bool {
+    let part = part.to_lowercase();
+    contender.name.to_lowercase().contains(&part)
+        || contender.library.to_lowercase() == part
+        || contender.wire.name() == part
+        || contender.runtime.name().to_lowercase() == part
+        || contender.runtime.id() == part
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the names of one runtime, in their order.
+    fn ordered(own: &[&str], published: &[&str]) -> Vec<(String, bool, bool)> {
+        let mut list = contender::all();
+        for one in &mut list {
+            // What adapters say of themselves is theirs to change.
+            one.is_usual = ["orjson", "json", "msgpack", "PyYAML (safe)", "PyYAML (safe, C)"]
+                .contains(&one.name.as_str());
+        }
+        let published: Vec<String> = published.iter().map(|one| (*one).to_owned()).collect();
+        by_turns(list, own, &published, &[], false)
+            .into_iter()
+            .filter(|one| one.runtime.id() == "python")
+            .map(|one| (one.name.clone(), one.is_usual, is_own(&one, own)))
+            .collect()
+    }
+
+    #[test]
+    fn the_usual_libraries_of_the_own_format_come_first_and_then_other_usual_ones() {
+        for own in ["json", "ndjson", "yaml", "msgpack"] {
+            let list = ordered(&[own], &[]);
+            let kinds: Vec<u8> = list
+                .iter()
+                .map(|(_, usual, own)| match (own, usual) {
+                    (true, true) => 0,
+                    (true, false) => 1,
+                    (false, true) => 2,
+                    (false, false) => 3,
+                })
+                .collect();
+            assert!(kinds.is_sorted(), "{own}: {list:?}");
+            assert_eq!(kinds.first(), Some(&0), "{own}");
+        }
+        // A line of NDJSON is JSON.
+        assert_eq!(ordered(&["ndjson"], &[]), ordered(&["json"], &[]));
+        // A slow library of the data's own format is before a fast one of another.
+        let yaml: Vec<String> = ordered(&["yaml"], &[]).into_iter().map(|one| one.0).collect();
+        let place = |name: &str| yaml.iter().position(|one| one == name).unwrap();
+        assert!(place("PyYAML (safe)") < place("orjson"), "{yaml:?}");
+    }
+
+    #[test]
+    fn published_rows_come_before_everybody() {
+        let list = ordered(&["json"], &["Python/ruamel.yaml"]);
+        assert_eq!(list[0].0, "ruamel.yaml");
+    }
+
+    #[test]
+    fn runtimes_take_turns() {
+        let mut list = contender::all();
+        list.retain(|one| one.wire == Wire::Json);
+        list.iter_mut().for_each(|one| one.is_usual = false);
+        let runtimes: Vec<Runtime> =
+            by_turns(list, &["yaml"], &[], &[], false).iter().map(|one| one.runtime).collect();
+        let count = runtimes.iter().collect::<std::collections::HashSet<_>>().len();
+        let first: std::collections::HashSet<_> = runtimes[..count].iter().collect();
+        assert_eq!(first.len(), count, "{runtimes:?}");
+    }
+
+    #[test]
+    fn runtimes_that_start_slowly_come_after_the_usual_libraries_of_the_others() {
+        let slow = Runtime::of("jruby");
+        let list = by_turns(contender::all(), &["json"], &[], &[slow], false);
+        let first = list.iter().position(|one| one.runtime == slow).unwrap();
+        let others = |one: &&Contender| one.runtime != slow;
+        assert!(list[first..].iter().filter(others).all(|one| !one.is_usual));
+        assert!(list[first].is_usual);
+    }
+}

@@ -1,0 +1,380 @@
+//! Writes the user's data as reference bytes, once in every format that regauge knows, so that all
+//! contenders of a format decode the same bytes.
+//!
+//! Everything is first written into one *base* file, from which all formats are made: MARC-in-JSON
+//! for a catalogue; for anything else one line of JSON per document, in the reversible notation,
+//! which can hold the values of every format.
+
+mod catalogue;
+mod part;
+mod spans;
+mod values;
+mod write;
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use regauge::codec::Framing;
+use regauge::convert::{self, Input};
+use regauge::documents::Documents;
+use regauge::fidelity::LossKind;
+use regauge::output::FileOutput;
+use regauge::{Format, Limits, OnLoss};
+
+pub(crate) use spans::{read_spans, write_spans};
+pub(crate) use values::{Values, options, options_for};
+
+use crate::model::error::Error;
+use crate::model::report::Loss;
+use crate::model::wire::{Wire, marc_options};
+use crate::plan::input::Files;
+use crate::plan::parallel;
+use catalogue::{is_about_a_record, leave_out, records_refused, to_utf8};
+use spans::{keep_documents, spans_of};
+use write::{Written, write_data};
+
+/// The number of formats written at once: each holds a whole document in memory.
+const THREADS_MAX: usize = 2;
+
+/// The kind of the user's data, which decides which contenders can take part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// One document.
+    Document,
+    /// A stream of documents.
+    Stream,
+    /// A stream of MARC records.
+    Catalogue,
+}
+
+/// Reference bytes of one format.
+#[derive(Debug, Clone)]
+pub(crate) struct Bytes {
+    pub format: Format,
+    /// The protocol of a pickle, if it is not the default.
+    pub protocol: Option<u8>,
+    pub path: PathBuf,
+    /// Where each document begins and ends, for contenders that take them one by one.
+    pub spans: Option<PathBuf>,
+    pub bytes: u64,
+    /// What the format cannot hold.
+    pub losses: Vec<Loss>,
+}
+
+impl Bytes {
+    /// Returns the name in tables: `json`, `pickle`, `pickle-0`.
+    pub(crate) fn name(&self) -> String {
+        match self.protocol {
+            Some(protocol) => format!("{}-{protocol}", self.format.name()),
+            None => self.format.name().to_owned(),
+        }
+    }
+}
+
+/// The same documents in every format.
+#[derive(Debug, Clone)]
+pub(crate) struct References {
+    pub shape: Shape,
+    pub documents: u64,
+    pub list: Vec<Bytes>,
+    pub notes: Vec<String>,
+}
+
+impl References {
+    /// Returns the reference that a contender of this format decodes.
+    pub(crate) fn of(&self, wire: Wire) -> Option<&Bytes> {
+        let catalogue = self.shape == Shape::Catalogue;
+        let protocol = match wire {
+            Wire::Pickle0 => Some(0),
+            Wire::Pickle2 => Some(2),
+            Wire::Pickle5 => Some(5),
+            _ => None,
+        };
+        self.list.iter().filter(|one| one.protocol == protocol).find(|one| {
+            match (one.format, wire) {
+                (Format::Json | Format::Ndjson, Wire::Json) => true,
+                (Format::MarcJson, Wire::Json | Wire::MarcJson) => catalogue,
+                (Format::Marc, Wire::Marc) | (Format::MarcXml, Wire::Marcxml) => true,
+                (Format::Msgpack, Wire::Msgpack) | (Format::Yaml, Wire::Yaml) => true,
+                (Format::Bson, Wire::Bson) | (Format::Cbor, Wire::Cbor) => true,
+                (Format::Marshal, Wire::Marshal) => true,
+                (Format::Pickle, Wire::Pickle | Wire::Pickle0 | Wire::Pickle2 | Wire::Pickle5) => {
+                    true
+                }
+                _ => false,
+            }
+        })
+    }
+
+    /// Writes the references of the input into `folder`.
+    pub(crate) fn write(files: &Files, folder: &Path) -> Result<References, Error> {
+        let base = folder.join("base");
+        let mut notes = files.notes.clone();
+        let shape = if files.are_marc() {
+            write_base(files, Format::MarcJson, &base, &mut notes)?;
+            notes.extend(to_utf8(folder)?);
+            Shape::Catalogue
+        } else {
+            write_base(files, Format::Ndjson, &base, &mut notes)?;
+            // Lines say that they are records, also where there is one of them.
+            let is_lines = files.list.iter().any(|file| file.format == Format::Ndjson);
+            match spans_of(&base, Format::Ndjson)?.len() {
+                1 if !is_lines => Shape::Document,
+                _ => Shape::Stream,
+            }
+        };
+        let mut references = References::from_base(shape, folder)?;
+        notes.append(&mut references.notes);
+        references.notes = notes;
+        if references.documents == 0 {
+            let name = files.list.first().map_or("", |file| file.name.as_str());
+            return Err(Error::Input(match files.list.len() {
+                1 => format!("{name} contains no document"),
+                count => format!("{name} and the {} other files contain no document", count - 1),
+            }));
+        }
+        Ok(references)
+    }
+
+    /// Writes every format from the documents in `folder/base`.
+    fn from_base(shape: Shape, folder: &Path) -> Result<References, Error> {
+        let path = folder.join("base");
+        let mut notes = Vec::new();
+        let rest = [
+            Format::Msgpack,
+            Format::Cbor,
+            Format::Bson,
+            Format::Yaml,
+            Format::Marshal,
+            Format::Pickle,
+        ];
+        let formats: Vec<Format> = match shape {
+            Shape::Document => [Format::Json].into_iter().chain(rest).collect(),
+            Shape::Stream => [Format::Ndjson].into_iter().chain(rest).collect(),
+            Shape::Catalogue => {
+                [Format::Marc, Format::MarcJson, Format::MarcXml].into_iter().chain(rest).collect()
+            }
+        };
+        let mut list: Vec<Bytes> = Vec::new();
+        let usual = formats.into_iter().map(|format| (format, None));
+        let others = [0, 2, 5].map(|protocol| (Format::Pickle, Some(protocol)));
+        let targets: Vec<Bytes> = usual
+            .chain(others)
+            .map(|(format, protocol)| {
+                let mut one = Bytes {
+                    format,
+                    protocol,
+                    path: PathBuf::new(),
+                    spans: None,
+                    bytes: 0,
+                    losses: Vec::new(),
+                };
+                one.path = folder.join(format!("reference-{}.bytes", one.name()));
+                one
+            })
+            .collect();
+        let tried = parallel::map(&targets, THREADS_MAX, &|one| match shape {
+            Shape::Catalogue => {
+                let mut options = convert_options(Format::MarcJson, one.format, false);
+                options.pickle.protocol = one.protocol;
+                Tried::Records(rewrite_with(&path, &one.path, &options).map(drop))
+            }
+            _ => Tried::Data(write_data(
+                &path,
+                (one.format, one.protocol),
+                shape == Shape::Stream,
+                &one.path,
+            )),
+        });
+        for (mut one, tried) in targets.into_iter().zip(tried) {
+            let (format, out) = (one.format, &one.path);
+            one.losses = match tried {
+                Tried::Records(written) => match written {
+                    Ok(()) => Vec::new(),
+                    // A record that one format cannot hold is left out of all: they must hold the
+                    // same. Those written already are written again.
+                    Err(error) if is_about_a_record(&error) => {
+                        let bad = records_refused(&path, format)?;
+                        if bad.is_empty() {
+                            return Err(Error::Input(told(&error)));
+                        }
+                        notes.push(leave_out(&path, format, &bad)?);
+                        let mut again = References::from_base(shape, folder)?;
+                        notes.append(&mut again.notes);
+                        again.notes = notes;
+                        return Ok(again);
+                    }
+                    Err(error) => {
+                        return Err(Error::Input(format!(
+                            "the data cannot be written as {}: {}",
+                            format.title(),
+                            told(&error)
+                        )));
+                    }
+                },
+                Tried::Data(written) => match written? {
+                    Written::Done(losses) => losses,
+                    Written::LeftOut(reason) => {
+                        // The protocols of pickle all hold the same.
+                        if one.protocol.is_none() {
+                            notes.push(format!("{} is left out: {reason}.", format.title()));
+                        }
+                        continue;
+                    }
+                },
+            };
+            one.bytes = std::fs::metadata(out).map_err(Error::io("read", out))?.len();
+            one.spans = match (shape, format) {
+                (Shape::Document, _) | (_, Format::Marc | Format::MarcXml) => None,
+                _ => {
+                    let spans = out.with_extension("spans");
+                    write_spans(out, format, &spans)?;
+                    Some(spans)
+                }
+            };
+            list.push(one);
+        }
+        let documents = spans_of(&path, Format::Ndjson)?.len() as u64;
+        Ok(References { shape, documents, list, notes })
+    }
+
+    /// Rewrites the references without these documents (numbered from 0).
+    pub(crate) fn without(&self, gone: &BTreeSet<u64>, folder: &Path) -> Result<References, Error> {
+        let path = folder.join("base");
+        keep_documents(&path, &path, &|index| !gone.contains(&index))?;
+        let mut references = References::from_base(self.shape, folder)?;
+        references.notes.splice(0..0, self.notes.iter().cloned());
+        Ok(references)
+    }
+
+    /// Writes the references of every `every`-th document into `folder`; returns these references
+    /// themselves if that is all of them.
+    pub(crate) fn slice(
+        &self,
+        every: u64,
+        whole: &Path,
+        folder: &Path,
+    ) -> Result<References, Error> {
+        if every <= 1 {
+            return Ok(self.clone());
+        }
+        keep_documents(&whole.join("base"), &folder.join("base"), &|index| {
+            index.is_multiple_of(every)
+        })?;
+        References::from_base(self.shape, folder)
+    }
+}
+
+/// The result of writing a format: MARC records, or other data.
+enum Tried {
+    Records(regauge::Result<()>),
+    Data(Result<Written, Error>),
+}
+
+/// Words an error of the library for this command, which has none of the options that the error may
+/// suggest.
+pub(crate) fn told(error: &regauge::Error) -> String {
+    let language = regauge::options::Language::Command;
+    error
+        .display(&regauge::hint::Surface { language, is_generic: false, takes: &|_| false })
+        .to_string()
+}
+
+/// Writes all documents of all files into the base file.
+fn write_base(
+    files: &Files,
+    to: Format,
+    base: &Path,
+    notes: &mut Vec<String>,
+) -> Result<(), Error> {
+    let part = base.with_extension("part");
+    let mut whole = File::create(base).map_err(Error::io("write", base))?;
+    let mut bad_records = 0;
+    for file in &files.list {
+        let named = |message: String| match files.list.len() {
+            1 => message,
+            _ => format!("{}: {message}", file.name),
+        };
+        let summary = rewrite(&file.path, file.format, &part, to, to == Format::MarcJson)
+            .map_err(|error| Error::Input(format!("{}: {}", file.name, told(&error))))?;
+        bad_records += summary.bad_records;
+        for loss in summary.fidelity.losses() {
+            notes.push(named(told_reading(loss)));
+        }
+        let mut written = File::open(&part).map_err(Error::io("read", &part))?;
+        std::io::copy(&mut written, &mut whole).map_err(Error::io("write", base))?;
+    }
+    std::fs::remove_file(&part).map_err(Error::io("remove", &part))?;
+    if bad_records > 0 {
+        notes.push(format!(
+            "{bad_records} broken records in the input were left out; `regauge convert --bad FILE` \
+             keeps and lists them."
+        ));
+    }
+    Ok(())
+}
+
+/// Says in a sentence what reading the input did not keep.
+fn told_reading(loss: &regauge::fidelity::Loss) -> String {
+    let place = loss
+        .examples
+        .first()
+        .and_then(|one| Some(format!("; the first: {} at {}", one.found, one.path.as_ref()?)))
+        .unwrap_or_default();
+    match loss.kind {
+        LossKind::DuplicateKey => {
+            format!("{} keys are duplicates, which most libraries do not keep{place}.", loss.count)
+        }
+        LossKind::Rounded => format!(
+            "{} numbers have more digits than a double can hold; the nearest double is measured\
+             {place}.",
+            loss.count
+        ),
+        kind => {
+            format!("{} values were changed before measuring ({}){place}.", loss.count, kind.name())
+        }
+    }
+}
+
+/// Converts a file.
+fn rewrite(
+    input: &Path,
+    from: Format,
+    out: &Path,
+    to: Format,
+    skip_bad: bool,
+) -> regauge::Result<convert::Summary> {
+    rewrite_with(input, out, &convert_options(from, to, skip_bad))
+}
+
+fn rewrite_with(
+    input: &Path,
+    out: &Path,
+    options: &convert::Options,
+) -> regauge::Result<convert::Summary> {
+    let open = || -> std::io::Result<Box<dyn Read + Send>> { Ok(Box::new(File::open(input)?)) };
+    let output = FileOutput::new(File::create(out)?)?;
+    convert::convert(Input::Again(&open), output, options, &mut |_| Ok(()))
+}
+
+fn convert_options(from: Format, to: Format, skip_bad: bool) -> convert::Options {
+    let mut options = convert::Options::new(from, to);
+    // A document is a document: an array of a million records stays one, as the user wrote it.
+    options.documents = if from.is_marc() && to.framing() != Framing::Single {
+        Documents::Auto
+    } else {
+        Documents::Keep
+    };
+    options.skip_bad = skip_bad;
+    options.limits = Limits::NONE;
+    options.marc = marc_options();
+    options.yaml_write.document_start = true;
+    if to == Format::Ndjson {
+        // The base of everything but catalogues: any loss here is reported.
+        options.on_loss = OnLoss::Wrap;
+        options.report = true;
+    }
+    options
+}

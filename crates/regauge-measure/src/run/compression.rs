@@ -1,0 +1,249 @@
+//! Compresses the reference bytes as a file or a wire would have them, and times it: gzip -6, zstd
+//! -3 and lz4, all in this process, on one thread.
+//!
+//! All bytes of a reference are one stream. Buffers are kept between passes, so that the cost of
+//! allocating memory is not counted repeatedly.
+
+use std::io::{Read, Write};
+use std::time::{Duration, Instant};
+
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+
+use crate::model::error::Error;
+use crate::model::random::Random;
+use crate::model::report::Compression;
+use crate::model::stats::{self, Estimate};
+use crate::plan::options::{Progress, Stage};
+use crate::plan::reference::{Bytes, References};
+use crate::run::gzip::gzip_of;
+
+/// Samples of each, if there is time.
+const SAMPLES_MAX: usize = 9;
+
+/// A way to compress.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Codec {
+    Gzip,
+    Zstd,
+    Lz4,
+}
+
+const CODECS: [Codec; 3] = [Codec::Gzip, Codec::Zstd, Codec::Lz4];
+
+impl Codec {
+    fn name(self) -> &'static str {
+        match self {
+            Codec::Gzip => "gzip -6",
+            Codec::Zstd => "zstd -3",
+            Codec::Lz4 => "lz4",
+        }
+    }
+
+    /// Compresses into `packed`, which is cleared first.
+    fn compress(self, plain: &[u8], packed: &mut Vec<u8>) -> std::io::Result<()> {
+        packed.clear();
+        match self {
+            Codec::Gzip => {
+                let mut encoder = GzEncoder::new(packed, flate2::Compression::new(6));
+                encoder.write_all(plain)?;
+                encoder.finish().map(|_| ())
+            }
+            Codec::Zstd => {
+                let mut encoder = zstd::Encoder::new(packed, 3)?;
+                encoder.write_all(plain)?;
+                encoder.finish().map(|_| ())
+            }
+            Codec::Lz4 => {
+                let mut encoder = lz4_flex::frame::FrameEncoder::new(packed);
+                encoder.write_all(plain)?;
+                encoder.finish().map(|_| ()).map_err(std::io::Error::other)
+            }
+        }
+    }
+
+    /// Decompresses into `plain`, which is cleared first.
+    fn decompress(self, packed: &[u8], plain: &mut Vec<u8>) -> std::io::Result<()> {
+        plain.clear();
+        match self {
+            Codec::Gzip => GzDecoder::new(packed).read_to_end(plain),
+            Codec::Zstd => zstd::Decoder::with_buffer(packed)?.read_to_end(plain),
+            Codec::Lz4 => lz4_flex::frame::FrameDecoder::new(packed).read_to_end(plain),
+        }
+        .map(|_| ())
+    }
+}
+
+/// One reference with one codec.
+struct Job<'b> {
+    reference: usize,
+    bytes: &'b Bytes,
+    codec: Codec,
+    size: u64,
+    compress_ns: Vec<f64>,
+    decompress_ns: Vec<f64>,
+}
+
+/// Compresses every reference with every codec, repeatedly in shuffled rounds until `budget` runs
+/// out (each at least once). Returns a list for each reference, in their order.
+///
+/// # Errors
+/// `Io`, when a reference cannot be read, or does not come back as it was.
+pub(crate) fn measure(
+    references: &References,
+    budget: Duration,
+    seed: u64,
+    stopped: &dyn Fn() -> bool,
+    progress: &mut dyn Progress,
+) -> Result<Vec<Vec<Compression>>, Error> {
+    let began = Instant::now();
+    let mut jobs: Vec<Job> = Vec::new();
+    for (reference, bytes) in references.list.iter().enumerate() {
+        jobs.extend(CODECS.into_iter().map(|codec| Job {
+            reference,
+            bytes,
+            codec,
+            size: 0,
+            compress_ns: Vec::new(),
+            decompress_ns: Vec::new(),
+        }));
+    }
+    progress.begin(Stage::Compress, jobs.len() as u64);
+    let mut random = Random::new(seed);
+    let mut order: Vec<usize> = (0..jobs.len()).collect();
+    let (mut packed, mut plain) = (Vec::new(), Vec::new());
+    'rounds: for round in 0..SAMPLES_MAX {
+        random.shuffle(&mut order);
+        for &place in &order {
+            let over = round > 0 && began.elapsed() > budget;
+            if over || stopped() {
+                break 'rounds;
+            }
+            let job = &mut jobs[place];
+            let failed = |doing| Error::io(doing, &job.bytes.path);
+            let original = std::fs::read(&job.bytes.path).map_err(failed("read"))?;
+            let start = Instant::now();
+            job.codec.compress(&original, &mut packed).map_err(failed("compress"))?;
+            job.compress_ns.push(start.elapsed().as_nanos() as f64);
+            let start = Instant::now();
+            job.codec.decompress(&packed, &mut plain).map_err(failed("decompress"))?;
+            job.decompress_ns.push(start.elapsed().as_nanos() as f64);
+            if plain != original {
+                let changed = std::io::Error::other("it does not round-trip");
+                return Err(failed("decompress")(changed));
+            }
+            job.size = packed.len() as u64;
+            if round == 0 {
+                progress.step(job.codec.name());
+            }
+        }
+    }
+    let mut lists = vec![Vec::new(); references.list.len()];
+    for job in jobs {
+        if job.decompress_ns.is_empty() {
+            continue;
+        }
+        lists[job.reference].push(Compression {
+            codec: job.codec.name().to_owned(),
+            bytes: job.size,
+            compress_ns: stats::estimate(&job.compress_ns, seed),
+            decompress_ns: stats::estimate(&job.decompress_ns, seed),
+        });
+    }
+    Ok(lists)
+}
+
+/// Scales the compression of a part to the whole: times and sizes in proportion to the bytes, but
+/// the measured size after gzip.
+pub(crate) fn of_the_whole(
+    lists: &mut [Vec<Compression>],
+    part: &References,
+    whole: &References,
+    gzip: &[(String, u64)],
+) {
+    let scaled = |estimate: Estimate, factor: f64| Estimate {
+        median: estimate.median * factor,
+        low: estimate.low * factor,
+        high: estimate.high * factor,
+        ..estimate
+    };
+    for ((list, small), large) in lists.iter_mut().zip(&part.list).zip(&whole.list) {
+        let factor = large.bytes as f64 / small.bytes.max(1) as f64;
+        for one in list {
+            one.bytes = match one.codec == Codec::Gzip.name() {
+                true => gzip_of(gzip, &large.name()),
+                false => (one.bytes as f64 * factor) as u64,
+            };
+            one.compress_ns = scaled(one.compress_ns, factor);
+            one.decompress_ns = scaled(one.decompress_ns, factor);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::input::{Files, InputFile};
+    use crate::plan::options::Quiet;
+    use crate::run::gzip::gzip_bytes;
+
+    fn references(folder: &std::path::Path) -> References {
+        let path = folder.join("a.ndjson");
+        let lines: String = (0..500)
+            .map(|i| format!("{{\"name\": \"n{i}\", \"list\": [1, 2.5, null]}}\n"))
+            .collect();
+        std::fs::write(&path, lines).unwrap();
+        let file = InputFile { path, name: "a.ndjson".into(), format: regauge::Format::Ndjson };
+        References::write(&Files { list: vec![file], notes: Vec::new() }, folder).unwrap()
+    }
+
+    #[test]
+    fn every_reference_is_compressed_in_three_ways() {
+        let folder = tempfile::tempdir().unwrap();
+        let references = references(folder.path());
+        let lists = measure(&references, Duration::from_secs(5), 1, &|| false, &mut Quiet).unwrap();
+        assert_eq!(lists.len(), references.list.len());
+        for (list, bytes) in lists.iter().zip(&references.list) {
+            let names: Vec<&str> = list.iter().map(|one| one.codec.as_str()).collect();
+            assert_eq!(names, ["gzip -6", "zstd -3", "lz4"]);
+            for one in list {
+                assert!(one.bytes > 0 && one.bytes < bytes.bytes / 3, "{one:?}");
+                let time = one.compress_ns;
+                assert!(0.0 < time.low && time.low <= time.median && time.median <= time.high);
+                assert!(one.decompress_ns.median > 0.0);
+            }
+            // The same compressor, fed in one piece there and in many here: a byte more or less.
+            let size = gzip_bytes(&bytes.path).unwrap();
+            assert!(list[0].bytes.abs_diff(size) <= 1 + size / 1_000, "{list:?}: {size}");
+        }
+    }
+
+    #[test]
+    fn what_other_programs_write_and_read() {
+        let text = b"regauge, regauge, regauge".repeat(100);
+        let (mut packed, mut plain) = (Vec::new(), Vec::new());
+        for (codec, magic) in [
+            (Codec::Gzip, &[0x1F, 0x8B][..]),
+            (Codec::Zstd, &[0x28, 0xB5, 0x2F, 0xFD]),
+            (Codec::Lz4, &[0x04, 0x22, 0x4D, 0x18]),
+        ] {
+            codec.compress(&text, &mut packed).unwrap();
+            assert!(packed.starts_with(magic), "{codec:?}: {packed:02x?}");
+            codec.decompress(&packed, &mut plain).unwrap();
+            assert_eq!(plain, text);
+            assert!(codec.decompress(&packed[..packed.len() / 2], &mut plain).is_err());
+        }
+    }
+
+    #[test]
+    fn without_time_each_is_done_once_and_when_stopped_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let references = references(folder.path());
+        let once = measure(&references, Duration::ZERO, 1, &|| false, &mut Quiet).unwrap();
+        for one in once.iter().flatten() {
+            assert_eq!(one.compress_ns.low, one.compress_ns.high, "one sample has no width");
+        }
+        let none = measure(&references, Duration::ZERO, 1, &|| true, &mut Quiet).unwrap();
+        assert!(none.iter().all(Vec::is_empty));
+    }
+}

@@ -1,0 +1,50 @@
+//! Computes what gzip -6 makes of the reference bytes and of what contenders write.
+
+use std::fs::File;
+use std::path::Path;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use crate::model::error::Error;
+use crate::plan::reference::References;
+
+/// Computes the gzipped size of each reference, one thread each.
+pub(crate) fn gzip_all(references: &References) -> Result<Vec<(String, u64)>, Error> {
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = references
+            .list
+            .iter()
+            .map(|one| scope.spawn(|| Ok((one.name(), gzip_bytes(&one.path)?))))
+            .collect();
+        threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+    })
+}
+
+/// Computes the gzipped size of one reference.
+pub(crate) fn gzip_of(sizes: &[(String, u64)], name: &str) -> u64 {
+    sizes.iter().find(|(one, _)| one == name).map_or(0, |(_, bytes)| *bytes)
+}
+
+/// Returns the size of a file after gzip -6.
+pub(crate) fn gzip_bytes(path: &Path) -> Result<u64, Error> {
+    let mut file = File::open(path).map_err(Error::io("read", path))?;
+    let mut encoder = GzEncoder::new(Counter(0), Compression::new(6));
+    std::io::copy(&mut file, &mut encoder).map_err(Error::io("read", path))?;
+    let Counter(bytes) = encoder.finish().map_err(Error::io("compress", path))?;
+    Ok(bytes)
+}
+
+/// Counts what is written to it.
+struct Counter(u64);
+
+impl std::io::Write for Counter {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,96 @@
+//! Contenders that misbehave in every possible way, played by the shell.
+
+use super::*;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+const HELLO: &str = r#"echo '{"ok":true,"runtime":"sh","version":"1","gc":"none"}'"#;
+
+fn shell(script: &str) -> Launch {
+    Launch {
+        program: "sh".into(),
+        arguments: vec!["-c".into(), script.into()],
+        environment: Vec::new(),
+        folder: std::env::temp_dir(),
+    }
+}
+
+fn start_error(script: &str, patience: Duration) -> Trouble {
+    Process::start(&shell(script), patience).err().expect("the script gives no hello")
+}
+
+fn hold_error(script: &str, patience: Duration) -> Trouble {
+    let (mut process, _) = Process::start(&shell(&format!("{HELLO}\n{script}")), PATIENCE).unwrap();
+    process.ask::<crate::model::protocol::Counted>(&Command::Hold, patience).unwrap_err()
+}
+
+#[test]
+fn an_honest_one_is_heard() {
+    let script = format!("{HELLO}\nread line; echo '{{\"ok\":true,\"documents\":7}}'; read line");
+    let (mut process, hello) = Process::start(&shell(&script), PATIENCE).unwrap();
+    assert_eq!((hello.runtime.as_str(), hello.version.as_str()), ("sh", "1"));
+    let answer: crate::model::protocol::Counted = process.ask(&Command::Hold, PATIENCE).unwrap();
+    assert_eq!(answer.documents, 7);
+    if cfg!(target_os = "linux") {
+        let (resident, peak) = process.memory().unwrap();
+        assert!(resident > 100_000 && peak >= resident, "{resident} {peak}");
+    }
+    process.stop();
+}
+
+#[test]
+fn an_absent_interpreter() {
+    let launch = Launch { program: "no-such-interpreter".into(), ..shell("") };
+    let trouble = Process::start(&launch, PATIENCE).err().unwrap();
+    assert!(
+        matches!(&trouble, Trouble::NoRuntime(why) if why.starts_with("no-such-interpreter cannot be started")),
+        "{trouble:?}"
+    );
+}
+
+#[test]
+fn an_absent_library() {
+    let said = r#"echo '{"ok":false,"missing":"no oj here"}'"#;
+    assert_eq!(start_error(said, PATIENCE), Trouble::Missing("no oj here".into()));
+}
+
+#[test]
+fn one_that_raises_can_be_asked_again() {
+    let script = format!(
+        "{HELLO}\nread line; echo '{{\"ok\":false,\"error\":\"boom\"}}'\n\
+         read line; echo '{{\"ok\":true,\"documents\":1}}'"
+    );
+    let (mut process, _) = Process::start(&shell(&script), PATIENCE).unwrap();
+    let first = process.ask::<crate::model::protocol::Counted>(&Command::Hold, PATIENCE);
+    assert_eq!(first.unwrap_err(), Trouble::Raised("boom".into()));
+    assert!(process.ask::<crate::model::protocol::Counted>(&Command::Hold, PATIENCE).is_ok());
+}
+
+#[test]
+fn one_that_prints_junk() {
+    assert_eq!(
+        hold_error("read line; echo hello world; sleep 20", PATIENCE).to_string(),
+        "found \"hello world\" on its output, expected a reply from the runner"
+    );
+}
+
+#[test]
+fn one_that_floods_its_output_is_cut_off() {
+    let trouble = hold_error("read line; tr '\\0' 'x' < /dev/zero", PATIENCE);
+    assert!(matches!(&trouble, Trouble::Junk(line) if line.chars().count() == 300), "{trouble:?}");
+}
+
+#[test]
+fn one_that_hangs_is_stopped() {
+    let began = Instant::now();
+    let trouble = hold_error("exec sleep 60", Duration::from_millis(200));
+    assert_eq!(trouble, Trouble::Silent(Duration::from_millis(200)));
+    assert!(began.elapsed() < Duration::from_secs(30));
+}
+
+#[test]
+fn one_that_dies_is_quoted() {
+    let message = hold_error("read line; echo 'oh no' >&2; exit 3", PATIENCE).to_string();
+    assert_eq!(message, "ended by itself (exit status: 3), saying: oh no");
+    let message = hold_error("read line; kill -SEGV $$", PATIENCE).to_string();
+    assert!(message.starts_with("ended by itself (signal: 11"), "{message}");
+}

@@ -1,8 +1,0 @@
-//! Names what to use in each runtime, as far as enough was timed to say so.
-
-mod choose;
-mod field;
-
-pub use choose::Allow;
-pub(crate) use choose::{decide, leaders, refusal};
-pub(crate) use field::Untimed;
