@@ -19,7 +19,7 @@ use crate::plan::launch::Launch;
 use crate::plan::reference::{self, Bytes, References, Shape, Values};
 use crate::run::gzip::gzip_bytes;
 use crate::run::process::{Process, Trouble};
-use crate::run::sampler::{Live, warm};
+use crate::run::sampler::{FirstLap, Live, Load, first_lap};
 
 /// The result of trying a contender.
 #[derive(Debug)]
@@ -91,31 +91,6 @@ pub(crate) struct Terms<'t> {
     pub sample_min: Option<Duration>,
     /// The short fixed piece of work.
     pub probe: fn() -> Duration,
-}
-
-/// Samples that a contender gave in its check.
-#[derive(Debug)]
-pub(crate) struct FirstLap {
-    pub decode: FirstSamples,
-    pub encode: FirstSamples,
-    pub took: Duration,
-}
-
-/// Samples of one kind of work.
-#[derive(Debug, Default)]
-pub(crate) struct FirstSamples {
-    pub iterations: u64,
-    /// Each with the probes before and after.
-    pub taken: Vec<(Sampled, [f64; 2])>,
-    pub warm_up_samples: u64,
-    pub warm_up_ns: f64,
-}
-
-/// Reference bytes that a contender is told to load.
-#[derive(Debug, Clone)]
-pub(crate) struct Load {
-    pub path: PathBuf,
-    pub spans: Option<PathBuf>,
 }
 
 /// Returns the file that a contender loads. A format that only its runtime writes is written first,
@@ -319,64 +294,6 @@ fn compile(process: &mut Process, each: Duration, patience: Duration) -> Result<
         }
     }
     Ok(fastest)
-}
-
-/// Samples of a first lap, and of one whose passes are longer than a sample by far.
-const FIRST_SAMPLES: usize = 3;
-const FEW_SAMPLES: usize = 1;
-const LONG: u32 = 10;
-
-/// Takes a first lap of samples.
-fn first_lap(
-    process: &mut Process,
-    load: &Load,
-    sample_min: Duration,
-    probe: &dyn Fn() -> f64,
-    patience: Duration,
-) -> Result<FirstLap, Trouble> {
-    let began = Instant::now();
-    // Nothing may be kept while decoding is timed.
-    let reload = Command::Load { path: &load.path, spans: load.spans.as_deref() };
-    process.ask::<Counted>(&reload, patience)?;
-    let decode = first_samples(process, Op::Decode, sample_min, probe, patience)?;
-    process.ask::<Counted>(&Command::Hold, patience)?;
-    let encode = first_samples(process, Op::Encode, sample_min, probe, patience)?;
-    Ok(FirstLap { decode, encode, took: began.elapsed() })
-}
-
-fn first_samples(
-    process: &mut Process,
-    op: Op,
-    sample_min: Duration,
-    probe: &dyn Fn() -> f64,
-    patience: Duration,
-) -> Result<FirstSamples, Trouble> {
-    let mut ask = |iterations: u64| -> Result<Sampled, Trouble> {
-        process.ask(&Command::Sample { op, iterations, gc: false }, patience)
-    };
-    let mut samples = FirstSamples { iterations: 1, ..FirstSamples::default() };
-    let mut last = ask(1)?;
-    loop {
-        samples.warm_up_samples += 1;
-        samples.warm_up_ns += last.ns as f64;
-        let pass_ns = last.ns as f64 / samples.iterations as f64;
-        let wanted = warm::iterations(pass_ns, sample_min);
-        let is_found = wanted <= samples.iterations * 2;
-        samples.iterations = wanted.clamp(1, samples.iterations * 20);
-        if is_found {
-            break;
-        }
-        last = ask(samples.iterations)?;
-    }
-    let is_long = last.ns > (sample_min * LONG).as_nanos() as u64;
-    let mut before = probe();
-    for _ in 0..if is_long { FEW_SAMPLES } else { FIRST_SAMPLES } {
-        let sampled = ask(samples.iterations)?;
-        let after = probe();
-        samples.taken.push((sampled, [before, after]));
-        before = after;
-    }
-    Ok(samples)
 }
 
 /// Compares what a contender wrote with the reference, document by document.

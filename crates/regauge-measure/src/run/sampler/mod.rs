@@ -9,13 +9,14 @@
 //! A runtime that compiles while it runs keeps its processes for several laps: servers rarely
 //! answer from a process that has just started, and warming up again would take most of the time.
 
+mod first;
 mod lap;
 mod processes;
 mod race;
 mod samples;
 #[cfg(test)]
 mod tests;
-pub(crate) mod warm;
+mod warm;
 
 use std::time::Duration;
 
@@ -26,11 +27,11 @@ use crate::model::runtime::Runtime;
 use crate::model::wire::Gives;
 use crate::model::{noise, stats};
 use crate::plan::options::{Progress, Stage};
-use crate::run::check::FirstLap;
 use crate::run::process::Trouble;
 
+pub(crate) use first::{FirstLap, first_lap};
 use lap::Lap;
-pub(crate) use processes::{Live, Processes};
+pub(crate) use processes::{Live, Load, Processes};
 use race::Race;
 pub(crate) use race::spread_of;
 pub(crate) use samples::{Samples, kept};
@@ -406,8 +407,7 @@ impl Runner {
                 break settled;
             }
             if sampled.ns as f64 <= 0.8 * goal {
-                let wanted = warm::iterations(pass_ns, plan.sample_min);
-                iterations = wanted.clamp(1, iterations.saturating_mul(20));
+                iterations = warm::next(iterations, sampled.ns, plan.sample_min);
             }
         };
         let spent = world.now() - began;

@@ -1,16 +1,23 @@
 //! The real world, as opposed to tests: child processes, the system's clock, pinning.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::model::protocol::{Command, Counted, Op, Sampled};
 use crate::plan::launch::Launch;
-use crate::run::check::Load;
 use crate::run::pin::Core;
 use crate::run::process::{Process, Trouble};
 use crate::run::sampler::{Started, Subject, World};
+
+/// Reference bytes that a contender is told to load.
+#[derive(Debug, Clone)]
+pub(crate) struct Load {
+    pub path: PathBuf,
+    pub spans: Option<PathBuf>,
+}
 
 /// The inputs for starting each contender.
 pub(crate) struct Processes<'p> {

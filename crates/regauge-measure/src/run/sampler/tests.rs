@@ -4,9 +4,9 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use super::first::FirstSamples;
 use super::*;
 use crate::plan::options::Quiet;
-use crate::run::check::FirstSamples;
 
 const MS: u64 = 1_000_000;
 

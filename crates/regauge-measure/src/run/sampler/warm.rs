@@ -39,6 +39,14 @@ pub(crate) fn iterations(pass_ns: f64, sample_min: Duration) -> u64 {
     ((sample_min.as_nanos() as f64 / pass_ns.max(1.0)).ceil() as u64).max(1)
 }
 
+/// Returns how many passes to try next, after so many took `ns`, until a sample is long enough. The
+/// first pass may be much slower than the later ones, so a sample has at most twenty times as many
+/// passes as the one before.
+pub(crate) fn next(passes: u64, ns: u64, sample_min: Duration) -> u64 {
+    let pass_ns = (ns as f64).max(1.0) / passes as f64;
+    iterations(pass_ns, sample_min).clamp(1, passes.saturating_mul(20))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -59,6 +67,16 @@ mod tests {
         ] {
             assert_eq!(is_settled(samples), settled, "{samples:?}");
         }
+    }
+
+    #[test]
+    fn samples_grow_until_they_are_long_enough() {
+        let of = |passes, ns| next(passes, ns, Duration::from_millis(10));
+        assert_eq!(
+            [of(1, 10), of(20, 200), of(400, 4_000), of(8, 40_000_000)],
+            [20, 400, 8_000, 2]
+        );
+        assert_eq!([of(1, 0), of(1, 20_000_000)], [20, 1]);
     }
 
     #[test]
