@@ -339,8 +339,9 @@ impl<'py> Sink for Builder<'py> {
     }
     #[inline(always)]
     fn short_str(&mut self, v: ShortText<'_>) -> Result {
+        #[cfg(not(Py_LIMITED_API))]
         if v.len() > 1 {
-            let v = text::ascii(self.py, v.as_str());
+            let v = text::ascii(self.py, v.as_str().as_bytes());
             return self.push(v);
         }
         self.str(v.as_str())

@@ -2,9 +2,9 @@
 //!
 //! What depends on it: the tables of dicts ([`inside`](super::inside), [`shape`](super::shape)), the
 //! arrays of lists ([`inside`](super::inside), [`container`](super::container)), the digits of ints
-//! ([`number`](super::number)), the characters of text ([`view`](super::view),
-//! [`text`](super::text)) and the slots of classes ([`marc`](super::marc)). New code of this kind
-//! asks [`reads_memory`] first. Documented macros, such as `PyList_GET_ITEM`, belong to the API.
+//! ([`number`](super::number)), the bytes after a short text ([`view`](super::view)) and the slots
+//! of classes ([`marc`](super::marc)). New code of this kind asks [`reads_memory`] first. What
+//! documented macros do, such as `PyList_GET_ITEM` and `PyUnicode_DATA`, belongs to the API.
 //!
 //! The `abi3` wheel has none of that code, and builds without the GIL have little of it.
 
@@ -46,6 +46,7 @@ pub fn set(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let category = py.get_type::<pyo3::exceptions::PyImportWarning>();
         PyErr::warn(py, &category, &std::ffi::CString::new(note)?, 1)?;
     }
-    READS_MEMORY.store(is_wanted && is_tried, Ordering::Relaxed);
-    module.add("READS_MEMORY", is_wanted && is_tried)
+    let reads_memory = is_wanted && is_tried;
+    READS_MEMORY.store(reads_memory, Ordering::Relaxed);
+    module.add("READS_MEMORY", reads_memory)
 }

@@ -10,9 +10,9 @@ pub fn new<'py>(py: Python<'py>, v: &str) -> Option<Bound<'py, PyAny>> {
     {
         let bytes = v.as_bytes();
         // The empty text and single characters are preallocated objects.
-        if bytes.len() > 1 && super::switch::reads_memory() {
+        if bytes.len() > 1 {
             return match is_ascii(bytes) {
-                true => narrow(py, bytes),
+                true => ascii(py, bytes),
                 false => wide(py, bytes),
             };
         }
@@ -71,20 +71,10 @@ fn is_ascii(bytes: &[u8]) -> bool {
     }
 }
 
-/// Creates a `str` of two or more characters that are all ASCII.
-#[inline(always)]
-pub fn ascii<'py>(py: Python<'py>, v: &str) -> Option<Bound<'py, PyAny>> {
-    #[cfg(not(Py_LIMITED_API))]
-    if super::switch::reads_memory() {
-        return narrow(py, v.as_bytes());
-    }
-    plain(py, v)
-}
-
 /// Creates a `str` from bytes below 0x80.
 #[cfg(not(Py_LIMITED_API))]
 #[inline(always)]
-fn narrow<'py>(py: Python<'py>, bytes: &[u8]) -> Option<Bound<'py, PyAny>> {
+pub fn ascii<'py>(py: Python<'py>, bytes: &[u8]) -> Option<Bound<'py, PyAny>> {
     debug_assert!(bytes.is_ascii());
     // SAFETY: a compact ASCII object has its characters, one byte each and followed by a zero byte,
     // directly after its header, and nobody else has seen it yet.

@@ -75,23 +75,22 @@ pub enum Text<'a> {
 #[inline(always)]
 pub fn text_of<'a>(object: &'a Bound<'_, PyAny>) -> Text<'a> {
     #[cfg(all(not(Py_LIMITED_API), not(Py_GIL_DISABLED)))]
-    if super::switch::reads_memory() {
-        // SAFETY: the caller knows the object to be a `str`. A compact ASCII object has its
-        // characters after its header. Memory is mapped in pages of at least 4,096 bytes: so if the
-        // first of 32 bytes is mapped, and they do not cross a page, all are. The bytes after the
-        // text belong to something unknown, but nobody writes to them as long as this thread has
-        // the GIL; and their values are never used.
-        unsafe {
-            let pointer = object.as_ptr();
-            if is_compact(pointer, true) {
-                let header = pointer.cast::<ffi::PyASCIIObject>();
-                let (length, start) = ((*header).length as usize, header.add(1).cast::<u8>());
-                if length < 32 && start as usize % 4096 <= 4096 - 32 {
-                    return Text::Short(ShortText::known(&*start.cast::<[u8; 32]>(), length));
-                }
-                let bytes = std::slice::from_raw_parts(start, length);
-                return Text::Long(std::str::from_utf8_unchecked(bytes));
+    // SAFETY: the caller knows the object to be a `str`. A compact ASCII object has its characters
+    // after its header. Memory is mapped in pages of at least 4,096 bytes: so if the first of 32
+    // bytes is mapped, and they do not cross a page, all are. The bytes after the text belong to
+    // something unknown, but nobody writes to them as long as this thread has the GIL; and their
+    // values are never used.
+    unsafe {
+        let pointer = object.as_ptr();
+        if is_compact(pointer, true) {
+            let header = pointer.cast::<ffi::PyASCIIObject>();
+            let (length, start) = ((*header).length as usize, header.add(1).cast::<u8>());
+            let is_short = length < 32 && start as usize % 4096 <= 4096 - 32;
+            if is_short && super::switch::reads_memory() {
+                return Text::Short(ShortText::known(&*start.cast::<[u8; 32]>(), length));
             }
+            let bytes = std::slice::from_raw_parts(start, length);
+            return Text::Long(std::str::from_utf8_unchecked(bytes));
         }
     }
     match text(object) {
@@ -104,27 +103,25 @@ pub fn text_of<'a>(object: &'a Bound<'_, PyAny>) -> Text<'a> {
 #[inline(always)]
 pub fn text<'a>(object: &'a Bound<'_, PyAny>) -> Option<&'a str> {
     #[cfg(not(Py_LIMITED_API))]
-    if super::switch::reads_memory() {
-        // SAFETY: the caller knows the object to be a `str`. A compact ASCII object has its
-        // characters after its header, and ASCII is UTF-8.
-        unsafe {
-            let pointer = object.as_ptr();
-            if is_compact(pointer, true) {
-                let header = pointer.cast::<ffi::PyASCIIObject>();
-                let length = (*header).length as usize;
-                let bytes = std::slice::from_raw_parts(header.add(1).cast::<u8>(), length);
+    // SAFETY: the caller knows the object to be a `str`. A compact ASCII object has its characters
+    // after its header, and ASCII is UTF-8.
+    unsafe {
+        let pointer = object.as_ptr();
+        if is_compact(pointer, true) {
+            let header = pointer.cast::<ffi::PyASCIIObject>();
+            let length = (*header).length as usize;
+            let bytes = std::slice::from_raw_parts(header.add(1).cast::<u8>(), length);
+            return Some(std::str::from_utf8_unchecked(bytes));
+        }
+        // The UTF-8 that an earlier call has cached with the text. Without the GIL, another thread
+        // may be about to cache it.
+        #[cfg(not(Py_GIL_DISABLED))]
+        if is_compact(pointer, false) {
+            let header = pointer.cast::<ffi::PyCompactUnicodeObject>();
+            if !(*header).utf8.is_null() {
+                let length = (*header).utf8_length as usize;
+                let bytes = std::slice::from_raw_parts((*header).utf8.cast::<u8>(), length);
                 return Some(std::str::from_utf8_unchecked(bytes));
-            }
-            // The UTF-8 that an earlier call has cached with the text. Without the GIL, another
-            // thread may be about to cache it.
-            #[cfg(not(Py_GIL_DISABLED))]
-            if is_compact(pointer, false) {
-                let header = pointer.cast::<ffi::PyCompactUnicodeObject>();
-                if !(*header).utf8.is_null() {
-                    let length = (*header).utf8_length as usize;
-                    let bytes = std::slice::from_raw_parts((*header).utf8.cast::<u8>(), length);
-                    return Some(std::str::from_utf8_unchecked(bytes));
-                }
             }
         }
     }
