@@ -13,6 +13,7 @@ import importlib
 import importlib.metadata
 import io
 import json
+import os
 import pathlib
 import pickle
 import platform
