@@ -99,7 +99,9 @@ def run(name, built, profile):
         print("+", command.format(**words), flush=True)
         subprocess.run(command.format(**words), shell=True, check=True, cwd=ROOT)
     here = machine()
-    with tempfile.NamedTemporaryFile("r", suffix=".ndjson") as file:
+    (ROOT / "build").mkdir(exist_ok=True)
+    # In the repository, because some programs run where nothing else can be seen.
+    with tempfile.NamedTemporaryFile("r", suffix=".ndjson", dir=ROOT / "build") as file:
         for command in program.run:
             print("+", command.format(**words), flush=True)
             environment = {**os.environ, "REGAUGE_BENCH_JSON": file.name,

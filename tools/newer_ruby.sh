@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Builds and tests the gem with the Ruby of a newer Debian, unpacked into a folder:
+# Builds and tests the gem with the Ruby of a newer Debian, unpacked into a folder, or runs a command
+# there, in bindings/ruby:
 #
-#   sudo tools/newer_ruby.sh
+#   sudo tools/newer_ruby.sh [command …]
 #
 # SUITE is the Debian suite (forky), NEWER_RUBY the folder (build/newer-ruby; it is kept for the
-# next time), TASKS the rake tasks to run (compile test gem_test), PROFILE the cargo profile.
+# next time), TASKS the rake tasks to run (compile test gem_test), PROFILE the cargo profile. Benchmarks
+# know ROUNDS, RUBY_MARC_LIB and REGAUGE_BENCH_JSON, a file in the repository.
 # Skipped with a message if not run as root, or if mmdebstrap or the suite is unavailable.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -50,9 +52,16 @@ bind /dev /dev
 bind "$PWD" /source
 bind "$cargo_home" /cargo
 bind "$toolchain" /toolchain
+if [ -n "${RUBY_MARC_LIB:-}" ]; then bind "$RUBY_MARC_LIB" /ruby-marc; fi
 cp /etc/resolv.conf "$root/etc/resolv.conf"
 
 chroot "$root" ruby --version
+# shellcheck disable=SC2086 # one word a task
+[ $# -gt 0 ] || set -- rake ${TASKS:-compile test gem_test}
+passed=()
+if [ -n "${ROUNDS:-}" ]; then passed+=("ROUNDS=$ROUNDS"); fi
+if [ -n "${RUBY_MARC_LIB:-}" ]; then passed+=(RUBY_MARC_LIB=/ruby-marc); fi
+if [ -n "${REGAUGE_BENCH_JSON:-}" ]; then passed+=("REGAUGE_BENCH_JSON=/source${REGAUGE_BENCH_JSON#"$PWD"}"); fi
 chroot "$root" env -i HOME=/tmp LANG=C.UTF-8 PATH=/toolchain/bin:/usr/bin:/bin CARGO_HOME=/cargo \
-  PROFILE="${PROFILE:-fast}" CARGO_TARGET_DIR=/source/target/newer-ruby \
-  sh -c 'cd /source/bindings/ruby && rake "$@"' rake ${TASKS:-compile test gem_test}
+  PROFILE="${PROFILE:-fast}" CARGO_TARGET_DIR=/source/target/newer-ruby "${passed[@]}" \
+  sh -c 'cd /source/bindings/ruby && "$@"' sh "$@"
