@@ -94,7 +94,7 @@ def run(name, built, profile):
     """Runs a benchmark and saves its measurements."""
     program = PROGRAMS[name]
     words = {"profile": profile, "target": "debug" if profile == "dev" else profile, "python": sys.executable,
-             "ruby": os.environ.get("RUBY", "ruby")}
+             "newer": os.environ.get("PYTHON_NEWER", "python3.13"), "ruby": os.environ.get("RUBY", "ruby")}
     for command in [] if built else program.build:
         print("+", command.format(**words), flush=True)
         subprocess.run(command.format(**words), shell=True, check=True, cwd=ROOT)

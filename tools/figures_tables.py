@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Program:
-    """A benchmark. Commands are run in a shell, in the repository; {profile}, {target}, {python}
-    and {ruby} are filled in."""
+    """A benchmark. Commands are run in a shell, in the repository; {profile}, {target}, {python},
+    {newer} and {ruby} are filled in."""
 
     what: str
     minutes: int
@@ -35,6 +35,12 @@ PEERS = ["command -v build/figures/bin/xt || cargo install --quiet --root build/
 PACKAGE = ["cd bindings/python && cargo build --profile {profile}",
            "cp bindings/python/target/{target}/lib_regauge.so bindings/python/python/regauge/_regauge.so"]
 PYTHON = "PYTHONPATH=bindings/python/python {python} bindings/python/benches/"
+# For another interpreter, which gets a copy of the package.
+PACKAGE_NEWER = ["cd bindings/python && PYO3_PYTHON={newer} cargo build --profile {profile} --target-dir target/newer",
+                 "rm -rf build/figures/newer && mkdir -p build/figures/newer",
+                 "cp -r bindings/python/python/regauge build/figures/newer/regauge",
+                 "cp bindings/python/target/newer/{target}/lib_regauge.so build/figures/newer/regauge/_regauge.so"]
+PYTHON_NEWER = "PYTHONPATH=build/figures/newer {newer} bindings/python/benches/"
 GEM = ["cd bindings/ruby && PROFILE={profile} rake compile"]
 RUBY = "{ruby} -Ibindings/ruby/lib bindings/ruby/benches/"
 GATEWAY = ["cargo build --profile {profile} -p regauge-gateway --example load"]
@@ -47,6 +53,8 @@ PROGRAMS = {
     "whole": Program("whole processes beside xt, rapidyaml, bsondump, yaz-marcdump", 15,
                      ["{python} benches/whole.py --regauge target/{target}/regauge"], COMMAND + PEERS),
     "python": Program("the Python package beside orjson, msgspec, …", 1, [PYTHON + "compare.py"], PACKAGE),
+    "python-newer": Program("the same on a newer CPython (PYTHON_NEWER, python3.13)", 1,
+                            [PYTHON_NEWER + "compare.py"], PACKAGE_NEWER),
     "ruby": Program("the gem beside json, Oj, msgpack, …", 1,
                     [f"ROUNDS=9 {RUBY}codecs.rb {table}" for table in
                      ("json", "msgpack", "cbor", "bson", "yaml", "marshal")], GEM),
@@ -144,8 +152,9 @@ def unique(values):
 
 
 def header(first, *names):
-    """Returns the head of a table: the first column is text."""
-    return ["| " + " | ".join((first, *names)) + " |", "|---|" + "--:|" * len(names)]
+    """Returns the head of a table: the first column is text, and so are those of peers."""
+    columns = "".join("---|" if name in ("peer", "against the fastest of") else "--:|" for name in names)
+    return ["| " + " | ".join((first, *names)) + " |", "|---|" + columns]
 
 
 def line(*cells):
@@ -362,6 +371,8 @@ TABLES = {
     ("gateway-tenants", "cost"): tenants,
     ("gateway-soak", "memory"): soak,
     ("python", "formats"): operations("peer's time over ours", *PYTHON_ROWS, goals=True),
+    ("python-newer", "formats"): operations("peer's time over ours", *PYTHON_ROWS, goals=True),
+    ("python-newer", "marc"): operations("peer's time over ours", *MARC_ROWS, goals=True),
     ("python", "marc"): operations("peer's time over ours", *MARC_ROWS, goals=True),
     ("python", "memory"): amounts("memory", "peak memory of loading"),
     ("python-store", "peers"): listing("store", "processor time of a value"),

@@ -139,31 +139,25 @@ def formats(wanted, rounds):
             same(regauge.pickle.loads(packed), value, "pickle")
             race("pickle loads", name, lambda: regauge.pickle.loads(packed),
                  {"pickle": lambda: pickle.loads(packed)}, rounds)
-        if "yaml" in wanted and rocks:
-            # Each reads the text written by the other.
-            text = rocks.dumps(value)
-            if regauge.yaml.loads(text) == value:
-                race("yaml loads", f"{name} of rocks", lambda: regauge.yaml.loads(text),
-                     {"yamlrocks": lambda: rocks.loads(text)}, rounds, goal=2)
-            else:
-                # 0.7.1 writes the text "088253" without quotes, which is a number in YAML 1.2.
-                print(f"yaml loads       {name}: what yamlrocks wrote is another value by YAML 1.2")
-            text2 = regauge.yaml.dumps(value)
-            same(rocks.loads(text2), value, "yaml")
-            race("yaml loads", name, lambda: regauge.yaml.loads(text2),
-                 {"yamlrocks": lambda: rocks.loads(text2)}, rounds, goal=2)
-            race("yaml dumps", name, lambda: regauge.yaml.dumps(value),
-                 {"yamlrocks": lambda: rocks.dumps(value)}, rounds, goal=1.5)
-        if "yaml" in wanted and yaml and name in ("github_events", "senators-48k", "twitter"):
+        # PyYAML takes a hundred times as long.
+        is_small = name in ("github_events", "senators-48k", "twitter")
+        if "yaml" in wanted and (rocks or (yaml and is_small)):
             text = regauge.yaml.dumps(value)
             same(regauge.yaml.loads(text), value, "yaml")
-            same(yaml.load(text, yaml.CSafeLoader), value, "yaml")
-            few = 3 if name == "twitter" else 5
-            pyyaml = {"PyYAML C": lambda: yaml.load(text, yaml.CSafeLoader)}
-            race("yaml loads", name, lambda: regauge.yaml.loads(text), pyyaml, few)
-            race("yaml 1.1 loads", name, lambda: regauge.yaml.loads(text, schema="1.1"), pyyaml, few)
-            race("yaml dumps", name, lambda: regauge.yaml.dumps(value),
-                 {"PyYAML C": lambda: yaml.dump(value, Dumper=yaml.CSafeDumper)}, few)
+            loads, dumps, few = {}, {}, rounds
+            if rocks:
+                same(rocks.loads(text), value, "yaml")
+                loads["yamlrocks"] = lambda: rocks.loads(text)
+                dumps["yamlrocks"] = lambda: rocks.dumps(value)
+            if yaml and is_small:
+                few = 3 if name == "twitter" else 5
+                same(yaml.load(text, yaml.CSafeLoader), value, "yaml")
+                loads["PyYAML C"] = lambda: yaml.load(text, yaml.CSafeLoader)
+                dumps["PyYAML C"] = lambda: yaml.dump(value, Dumper=yaml.CSafeDumper)
+                race("yaml 1.1 loads", name, lambda: regauge.yaml.loads(text, schema="1.1"),
+                     {"PyYAML C": loads["PyYAML C"]}, few)
+            race("yaml loads", name, lambda: regauge.yaml.loads(text), loads, few, goal=2 if rocks else None)
+            race("yaml dumps", name, lambda: regauge.yaml.dumps(value), dumps, few, goal=1.5 if rocks else None)
         if "marshal" in wanted and ruby and name in ("github_events", "senators-48k"):
             from rubymarshal.reader import loads
 
