@@ -183,7 +183,7 @@ impl Options {
         self.sample_min = Duration::from_millis(3);
         self.warm = Duration::from_millis(15);
         self.warm_compiler = Duration::from_millis(60);
-        self.compile = Duration::from_millis(60);
+        self.compile = Duration::from_millis(120);
     }
 }
 
