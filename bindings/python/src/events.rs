@@ -444,7 +444,7 @@ impl PyEvents {
 
     /// Ends the stream and closes what was opened.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        if !self.ready.end_behind() {
+        if !self.ready.end_after_use() {
             self.ready.end(py)?;
         }
         Ok(())

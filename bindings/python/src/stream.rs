@@ -316,7 +316,7 @@ impl PyDocuments {
     /// current document.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.ended.store(true, Ordering::Relaxed);
-        if !self.stream.end_behind() {
+        if !self.stream.end_after_use() {
             self.stream.end(py)?;
         }
         Ok(())

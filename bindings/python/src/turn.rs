@@ -101,7 +101,7 @@ impl<T: Send> Turn<T> {
     }
 
     /// If this thread is using it, marks it to end after that: `true`.
-    pub fn end_behind(&self) -> bool {
+    pub fn end_after_use(&self) -> bool {
         let me = thread::current().id();
         match &mut self.lock().place {
             Place::Used { by, ends } if *by == me => {

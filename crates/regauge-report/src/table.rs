@@ -70,7 +70,7 @@ impl Tone {
     }
 }
 
-/// Returns a mark behind a word: `<span class="tag …">`.
+/// Returns a mark after a word: `<span class="tag …">`.
 pub fn tag(text: &str, tone: Tone) -> Markup {
     html! { span class={ "tag " (tone.class()) } { (text) } }
 }

@@ -11,7 +11,7 @@ use regauge::values;
 use regauge::{Format, Options, Value};
 
 use crate::codec::Packer;
-use crate::engine::{Order, Pair, Range, behind};
+use crate::engine::{Order, Pair, Range, narrow_after};
 use crate::error::{Error, Result};
 use crate::series::{Buckets, DAY, Series, TimeNs};
 use crate::store::{Entry, Store, direct};
@@ -309,7 +309,8 @@ impl Pages {
         self.bytes = self.bytes.saturating_sub(bytes);
         match page.last() {
             Some((last, _))
-                if self.bytes > 0 && behind(&mut self.rest, &self.layout, last, self.order) => {}
+                if self.bytes > 0
+                    && narrow_after(&mut self.rest, &self.layout, last, self.order) => {}
             _ => self.left = 0,
         }
         Ok(page)

@@ -12,7 +12,7 @@ use regauge::convert::{self, Options};
 use regauge::{Format, Limits, OnLoss, msgpack};
 
 use crate::codec::{self, Codec, Compression, Packer, ZSTD_LEVEL};
-use crate::engine::{self, Change, Engine, KeyKind, Order, Pair, Range, behind};
+use crate::engine::{self, Change, Engine, KeyKind, Order, Pair, Range, narrow_after};
 use crate::envelope::{self, Envelope};
 use crate::error::{Error, Result};
 use crate::settings::{Settings, check_name};
@@ -447,7 +447,7 @@ impl Store {
         let layout = &self.settings.layout;
         let page: Vec<Pair> = self.engine.page(layout, &walk.rest, walk.order, PAGE)?;
         walk.ended = match page.last() {
-            Some((last, _)) => !behind(&mut walk.rest, layout, last, walk.order),
+            Some((last, _)) => !narrow_after(&mut walk.rest, layout, last, walk.order),
             None => true,
         };
         Ok(page)

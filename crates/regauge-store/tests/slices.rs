@@ -102,7 +102,7 @@ fn spans_come_in_order_and_whole(fresh: &Fresh) {
     assert!(found.iter().map(|(_, value)| step(value)).eq((280..350).rev()));
     let span = Span { from: Some(-5 * MINUTE), till: Some(65 * MINUTE + 1), ..whole.clone() };
     let found = store.slices(&span, Format::Json).unwrap();
-    assert_eq!(found.len(), 71, "the end itself is behind its time");
+    assert_eq!(found.len(), 71, "until just before the end of the span");
     for (place, (time, document)) in found.iter().enumerate() {
         let step = place as i64 - 5;
         assert_eq!(*time, step * MINUTE);

@@ -118,7 +118,7 @@ pub fn encode<'py>(
                     body.extend_short(second.as_bytes());
                 }
                 Said::Subfield(code, value) => {
-                    body.extend_behind([SUBFIELD_DELIMITER], code.as_bytes());
+                    body.extend_with_header([SUBFIELD_DELIMITER], code.as_bytes());
                     body.extend_short(value.as_bytes());
                 }
             }

@@ -60,10 +60,10 @@ impl PyScan {
             }
             // Both limit the walk: the narrower one wins.
             (Some(prefix), from, to) => {
-                let Range { from: first, to: behind } = Range::prefix(&prefix);
-                let to = match (to, behind) {
-                    (Some(to), Some(behind)) => Some(to.min(behind)),
-                    (to, behind) => to.or(behind),
+                let Range { from: first, to: after } = Range::prefix(&prefix);
+                let to = match (to, after) {
+                    (Some(to), Some(after)) => Some(to.min(after)),
+                    (to, after) => to.or(after),
                 };
                 Range { from: first.max(from), to }
             }
@@ -87,7 +87,7 @@ impl PyScan {
             let store = self.store.bind(py).get();
             let page = store.with(py, Way::Decode, |store| page(store, what, &rest, order))?;
             if let Some((last, _)) = page.last() {
-                state.rest = behind(store.key_kind, rest, order, last);
+                state.rest = narrow_after(store.key_kind, rest, order, last);
             }
             state.page.extend(page);
         }
@@ -95,7 +95,7 @@ impl PyScan {
 }
 
 /// Returns the range after a key that was the last of its page.
-fn behind(kind: KeyKind, mut rest: Range, order: Order, last: &[u8]) -> Option<Range> {
+fn narrow_after(kind: KeyKind, mut rest: Range, order: Order, last: &[u8]) -> Option<Range> {
     match order {
         Order::Descending => rest.to = Some(last.to_vec()),
         Order::Ascending if kind == KeyKind::Integer => {

@@ -119,13 +119,13 @@ fn walk(
     loop {
         let pairs = engine.page(layout, &rest, Order::Ascending, BATCH)?;
         let Some((last, _)) = pairs.last() else { return Ok(()) };
-        rest.from = Some(behind(last));
+        rest.from = Some(key_after(last));
         each(&pairs)?;
     }
 }
 
 /// Returns the first key after this one.
-fn behind(key: &[u8]) -> Vec<u8> {
+fn key_after(key: &[u8]) -> Vec<u8> {
     [key, &[0]].concat()
 }
 
@@ -147,7 +147,7 @@ pub fn export(
     }
     let range = Range { from, to: None };
     let pairs = store.engine().page(&layout, &range, Order::Ascending, limit)?;
-    let next = pairs.last().map(|(key, _)| behind(key));
+    let next = pairs.last().map(|(key, _)| key_after(key));
     let mut written = Vec::new();
     for (key, value) in &pairs {
         let entry = store.unseal(key, value)?;

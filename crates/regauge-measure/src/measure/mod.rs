@@ -57,7 +57,7 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
     let mut whole = References::write(&files, &whole_folder)?;
     let mut contenders = order::chosen(options, &runners, &files, &mut whole)?;
     let whole_gzip = gzip_all(&whole)?;
-    // Everybody is checked and timed on a part of large data, and the winners on the whole.
+    // Large data is checked and timed on a part, the same for all, and the winners on the whole.
     let smaller = match may_be_smaller(options) {
         true => {
             let folder = subfolder(work.path(), "part")?;

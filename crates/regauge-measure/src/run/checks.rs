@@ -34,8 +34,8 @@ const ROOM: u64 = 1 << 30;
 /// Those of a runtime that compiles, while this part of the memory is left: by default, Java's heap
 /// grows to a quarter, and there are several checks at a time.
 const ROOM_SHARE: f64 = 0.5;
-/// The part of the budget that one check may take: who takes longer could not be timed in what is
-/// left. The least is two seconds.
+/// The part of the budget that one check may take: a library that takes longer could not be timed in
+/// what is left. The least is two seconds.
 const ONE_CHECK_SHARE: f64 = 0.12;
 /// What one check of a published row may take, and how much longer it may go on: as `ONE_CHECK_SHARE`
 /// and `CHECK_LAST` for the others.

@@ -248,15 +248,15 @@ fn format_losses(text: &mut String, report: &Report) {
 fn differences(text: &mut String, report: &Report) {
     let mut list = String::new();
     for row in &report.rows {
-        let who = format!("{} ({})", row.contender, row.runtime.name());
+        let contender = format!("{} ({})", row.contender, row.runtime.name());
         if let Some(failure) = &row.failure {
             let word = if row.output_bytes.is_some() { "was not timed" } else { "failed" };
-            let _ = writeln!(list, "- {who} {word}: {failure}");
+            let _ = writeln!(list, "- {contender} {word}: {failure}");
         }
         if !row.wrong.is_empty() {
             let _ = writeln!(
                 list,
-                "- {who} returned wrong data in {} of {} documents, so it was not timed:",
+                "- {contender} returned wrong data in {} of {} documents, so it was not timed:",
                 thousands(row.wrong_documents),
                 thousands(report.input.documents)
             );
@@ -265,13 +265,13 @@ fn differences(text: &mut String, report: &Report) {
             }
         }
         if !row.losses.is_empty() {
-            let _ = writeln!(list, "- {who} lost:");
+            let _ = writeln!(list, "- {contender} lost:");
             for loss in &row.losses {
                 example(&mut list, loss);
             }
         }
         if let Some(reason) = &row.unsafe_because {
-            let _ = writeln!(list, "- {who} {reason}");
+            let _ = writeln!(list, "- {contender} {reason}");
         }
     }
     if !list.is_empty() {

@@ -30,13 +30,18 @@ pub(super) fn section(text: &mut String, report: &Report, layout: Layout) {
     let _ = writeln!(text, "{table}\n");
     let mut list = String::new();
     for (row, safety) in &rows {
-        let who = format!("{} ({})", row.contender, row.runtime.name());
+        let contender = format!("{} ({})", row.contender, row.runtime.name());
         if safety.reach > Reach::Data {
-            let _ = writeln!(list, "- {who}: {}.", safety.proof);
+            let _ = writeln!(list, "- {contender}: {}.", safety.proof);
         }
         for bomb in safety.bombs.iter().filter(|bomb| stops(bomb.outcome)) {
-            let _ =
-                writeln!(list, "- {who}: {} ({}): {}", bomb.kind, bytes(bomb.bytes), bomb.detail);
+            let _ = writeln!(
+                list,
+                "- {contender}: {} ({}): {}",
+                bomb.kind,
+                bytes(bomb.bytes),
+                bomb.detail
+            );
         }
     }
     if !list.is_empty() {

@@ -80,7 +80,7 @@ pub fn screen(report: &Report, view: View) -> String {
     text
 }
 
-/// Returns what was measured, and who took part.
+/// Returns what was measured, and how many libraries took part.
 fn head(report: &Report, width_max: usize) -> Vec<Line> {
     let input = &report.input;
     let mut facts = vec![words::format(&input.format), words::documents(report)];

@@ -214,9 +214,9 @@ mod tests {
                     let bytes = [one, two, three].concat();
                     let found = text_from(&bytes);
                     for text in texts {
-                        let behind = text.as_bytes() >= &bytes[..];
+                        let after = text.as_bytes() >= &bytes[..];
                         let covered = found.as_deref().is_some_and(|found| text >= found);
-                        assert_eq!(behind, covered, "{bytes:02x?}: {found:?}, {text:?}");
+                        assert_eq!(after, covered, "{bytes:02x?}: {found:?}, {text:?}");
                     }
                 }
             }

@@ -434,7 +434,7 @@ pub(crate) fn successor(layout: &Layout, key: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Narrows a range to what follows this key, in an order; returns whether anything can be left.
-pub(crate) fn behind(rest: &mut Range, layout: &Layout, key: &[u8], order: Order) -> bool {
+pub(crate) fn narrow_after(rest: &mut Range, layout: &Layout, key: &[u8], order: Order) -> bool {
     match order {
         Order::Ascending => match successor(layout, key) {
             Some(next) => rest.from = Some(next),

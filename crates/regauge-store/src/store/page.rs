@@ -19,8 +19,8 @@ impl Store {
 
     /// Returns the rest of a range after a key; `None` if no key can follow.
     #[must_use]
-    pub fn behind(&self, range: &Range, order: Order, key: &[u8]) -> Option<Range> {
+    pub fn range_after(&self, range: &Range, order: Order, key: &[u8]) -> Option<Range> {
         let mut rest = range.clone();
-        engine::behind(&mut rest, &self.settings.layout, key, order).then_some(rest)
+        engine::narrow_after(&mut rest, &self.settings.layout, key, order).then_some(rest)
     }
 }

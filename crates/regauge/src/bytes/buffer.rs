@@ -308,13 +308,13 @@ impl<'o> Out<'o> {
     /// cheaper than a call to memcpy. Fast if there is room.
     #[inline]
     pub fn extend_short(&mut self, bytes: &[u8]) {
-        self.extend_behind([], bytes);
+        self.extend_with_header([], bytes);
     }
 
     /// Appends a header and bytes in one step: a header followed by
     /// [`extend_short`](Out::extend_short). Fast if there is room.
     #[inline]
-    pub fn extend_behind<const N: usize>(&mut self, header: [u8; N], bytes: &[u8]) {
+    pub fn extend_with_header<const N: usize>(&mut self, header: [u8; N], bytes: &[u8]) {
         let (count, length) = (bytes.len(), self.buf.len());
         if self.buf.capacity() - length < N.saturating_add(count) {
             self.buf.reserve(N.saturating_add(count));
@@ -362,7 +362,11 @@ impl<'o> Out<'o> {
     /// through memory and stalls on store forwarding, which took half of the time of an array of
     /// doubles. Fast if there is room.
     #[inline(always)]
-    pub fn push_behind<const N: usize, const M: usize>(&mut self, header: [u8; N], bytes: [u8; M]) {
+    pub fn push_with_header<const N: usize, const M: usize>(
+        &mut self,
+        header: [u8; N],
+        bytes: [u8; M],
+    ) {
         let length = self.buf.len();
         if self.buf.capacity() - length < N + M {
             self.buf.reserve(N + M);

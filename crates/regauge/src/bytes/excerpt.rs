@@ -29,8 +29,8 @@ pub fn place(mut input: impl Read, offset: u64, is_text: bool) -> io::Result<Pla
     // The last bytes before the offset (of its line, in text), and the first bytes from the offset
     // on.
     let mut before: Vec<u8> = Vec::new();
-    let mut behind: Vec<u8> = Vec::new();
-    while behind.len() < CONTEXT_BYTES {
+    let mut after: Vec<u8> = Vec::new();
+    while after.len() < CONTEXT_BYTES {
         let got = input.read(&mut buffer)?;
         if got == 0 {
             break;
@@ -54,11 +54,10 @@ pub fn place(mut input: impl Read, offset: u64, is_text: bool) -> io::Result<Pla
         before.extend_from_slice(&head[start..]);
         let excess = before.len().saturating_sub(CONTEXT_BYTES);
         before.drain(..excess);
-        behind.extend_from_slice(&tail[..tail.len().min(CONTEXT_BYTES)]);
+        after.extend_from_slice(&tail[..tail.len().min(CONTEXT_BYTES)]);
         seen += got as u64;
     }
-    let excerpt =
-        if is_text { text_window(&before, &behind) } else { hex_window(&before, &behind) };
+    let excerpt = if is_text { text_window(&before, &after) } else { hex_window(&before, &after) };
     Ok(Place { line_column: is_text.then_some((line, column)), excerpt })
 }
 
@@ -67,34 +66,34 @@ fn characters(bytes: &[u8]) -> u64 {
     bytes.iter().filter(|byte| (**byte as i8) >= -0x40).count() as u64
 }
 
-fn text_window(before: &[u8], behind: &[u8]) -> String {
+fn text_window(before: &[u8], after: &[u8]) -> String {
     let clean = |bytes: &[u8]| -> Vec<char> {
         String::from_utf8_lossy(bytes)
             .chars()
             .map(|c| if c.is_control() { '\u{FFFD}' } else { c })
             .collect()
     };
-    let line_end = memchr::memchr(b'\n', behind).unwrap_or(behind.len());
+    let line_end = memchr::memchr(b'\n', after).unwrap_or(after.len());
     let before = clean(before);
-    let behind = clean(behind[..line_end].strip_suffix(b"\r").unwrap_or(&behind[..line_end]));
+    let after = clean(after[..line_end].strip_suffix(b"\r").unwrap_or(&after[..line_end]));
     let start = before.len().saturating_sub(CONTEXT_CHARS);
     let mut text: String = if start > 0 { "…".into() } else { String::new() };
     text.extend(&before[start..]);
     let indent = text.chars().count();
-    text.extend(behind.iter().take(CONTEXT_CHARS));
-    if behind.len() > CONTEXT_CHARS {
+    text.extend(after.iter().take(CONTEXT_CHARS));
+    if after.len() > CONTEXT_CHARS {
         text.push('…');
     }
     let _ = write!(text, "\n{}^", " ".repeat(indent));
     text
 }
 
-fn hex_window(before: &[u8], behind: &[u8]) -> String {
+fn hex_window(before: &[u8], after: &[u8]) -> String {
     let before = &before[before.len().saturating_sub(8)..];
-    let behind = &behind[..behind.len().min(8)];
+    let after = &after[..after.len().min(8)];
     let mut hex = String::new();
     let mut text = String::new();
-    for byte in before.iter().chain(behind) {
+    for byte in before.iter().chain(after) {
         let _ = write!(hex, "{byte:02x} ");
         text.push(if byte.is_ascii_graphic() { char::from(*byte) } else { '.' });
     }

@@ -147,9 +147,9 @@ fn parts(bytes: &[u8], count: usize) -> Vec<&[u8]> {
     while !rest.is_empty() {
         let from = size.min(rest.len()) - 1;
         let end = rest[from..].iter().position(|byte| *byte == RECORD_TERMINATOR);
-        let (part, behind) = rest.split_at(end.map_or(rest.len(), |end| from + end + 1));
+        let (part, after) = rest.split_at(end.map_or(rest.len(), |end| from + end + 1));
         parts.push(part);
-        rest = behind;
+        rest = after;
     }
     parts
 }

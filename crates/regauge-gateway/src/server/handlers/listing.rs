@@ -127,7 +127,7 @@ async fn respond(
     // The first page decides whether there is an answer at all.
     let (first, rest) = pages.next().await?;
     let ahead = stream::iter([Ok(first)]);
-    let behind = stream::try_unfold(rest, |pages| async move {
+    let tail = stream::try_unfold(rest, |pages| async move {
         match pages {
             None => Ok(None),
             Some(pages) => match pages.next().await {
@@ -137,7 +137,7 @@ async fn respond(
             },
         }
     });
-    Ok(streamed(Body::from_stream(stream::StreamExt::chain(ahead, behind)), Format::Ndjson))
+    Ok(streamed(Body::from_stream(stream::StreamExt::chain(ahead, tail)), Format::Ndjson))
 }
 
 fn streamed(body: Body, format: Format) -> Response {
@@ -346,11 +346,11 @@ pub(crate) async fn export(call: Call) -> Answer {
     let first: Answer<_> = pages(start).await;
     let (first, rest) = first?.unwrap_or((Bytes::new(), (true, None)));
     let ahead = stream::iter([Ok(first)]);
-    let behind = stream::try_unfold(rest, move |from| {
+    let tail = stream::try_unfold(rest, move |from| {
         let next = pages(from);
         async move {
             next.await.map_err(|problem: Problem| io::Error::other(problem.to_json().to_string()))
         }
     });
-    Ok(streamed(Body::from_stream(stream::StreamExt::chain(ahead, behind)), format))
+    Ok(streamed(Body::from_stream(stream::StreamExt::chain(ahead, tail)), format))
 }

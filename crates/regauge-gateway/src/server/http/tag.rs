@@ -63,14 +63,13 @@ impl Tags {
             let mut rest = text.trim_matches(BLANK);
             while !rest.is_empty() {
                 // An element of a list may be empty (RFC 9110 §5.6.1.2).
-                if let Some(behind) = rest.strip_prefix(',') {
-                    rest = behind.trim_start_matches(BLANK);
+                if let Some(after) = rest.strip_prefix(',') {
+                    rest = after.trim_start_matches(BLANK);
                     continue;
                 }
                 let bare = rest.strip_prefix("W/").unwrap_or(rest).strip_prefix('"');
-                let (bare, behind) =
-                    bare.and_then(|bare| bare.split_once('"')).ok_or_else(wrong)?;
-                rest = behind.trim_start_matches(BLANK);
+                let (bare, after) = bare.and_then(|bare| bare.split_once('"')).ok_or_else(wrong)?;
+                rest = after.trim_start_matches(BLANK);
                 if !rest.is_empty() && !rest.starts_with(',') {
                     return Err(wrong());
                 }

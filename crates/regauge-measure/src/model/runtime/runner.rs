@@ -255,7 +255,7 @@ fn fill(word: &str, places: &Places) -> Option<OsString> {
     let mut filled = OsString::new();
     let mut rest = word;
     while let Some((before, after)) = rest.split_once('{') {
-        let (name, behind) = after.split_once('}')?;
+        let (name, tail) = after.split_once('}')?;
         filled.push(before);
         match name {
             "program" => filled.push(&places.program),
@@ -268,7 +268,7 @@ fn fill(word: &str, places: &Places) -> Option<OsString> {
             // An environment variable; one that is not set is empty.
             name => filled.push(std::env::var_os(name).unwrap_or_default()),
         }
-        rest = behind;
+        rest = tail;
     }
     filled.push(rest);
     Some(filled)

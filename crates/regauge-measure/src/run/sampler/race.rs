@@ -85,7 +85,7 @@ impl Race<'_> {
             }
         }
         for wave in 2.. {
-            let next: Vec<Next> = groups.iter().map(|group| self.who_goes_on(group)).collect();
+            let next: Vec<Next> = groups.iter().map(|group| self.still_racing(group)).collect();
             // The first three are read first, so they are decided first. Without a compiler a lap is
             // cheap, and all get a second one.
             let first = next.iter().zip(&groups).map(|(next, group)| {
@@ -103,7 +103,7 @@ impl Race<'_> {
         }
         // The last lap may have put more of them out of reach.
         for group in &groups {
-            self.who_goes_on(group);
+            self.still_racing(group);
         }
         self.ran
     }
@@ -158,7 +158,7 @@ impl Race<'_> {
     }
 
     /// Drops the contenders that cannot win any more, and returns the others that need more samples.
-    fn who_goes_on(&mut self, group: &[usize]) -> Next {
+    fn still_racing(&mut self, group: &[usize]) -> Next {
         let mut next = Next::default();
         let standings = standings(self.runners, group, &self.ran);
         let Some(best) = standings.first() else { return next };

@@ -16,7 +16,7 @@ use uuid::Uuid;
 use super::cql::unreadable;
 use super::{AT_ONCE, Cassandra, locked, quoted, run, text};
 use crate::engine::column::{Key, Stored, from_text, wrong};
-use crate::engine::{Change, KeyKind, Layout, Order, PAGE_BYTES, Pair, Range, behind};
+use crate::engine::{Change, KeyKind, Layout, Order, PAGE_BYTES, Pair, Range, narrow_after};
 use crate::error::{Error, Result, shown};
 
 /// Maximum number of keys in a walk: at 16 bytes each, about 200 MB.
@@ -412,7 +412,7 @@ impl Cassandra {
         loop {
             let keys = self.keys_adopted(layout, adopted, &rest, (order, limit)).await?;
             let Some(last) = keys.last() else { return Ok(Vec::new()) };
-            let more = behind(&mut rest, layout, last, order);
+            let more = narrow_after(&mut rest, layout, last, order);
             let mut pairs = Vec::with_capacity(keys.len());
             let mut bytes = 0;
             for some in keys.chunks(AT_ONCE) {

@@ -64,8 +64,8 @@ pub(super) fn numbered_in(range: &Range, numbered: u16) -> Vec<Partition> {
     let from = range.from.as_deref().unwrap_or_default();
     if let (Some(zero), Some(to)) = (named(from), &range.to) {
         // The first key after this whole name: its zero byte, incremented.
-        let behind = [&from[..zero], &[1]].concat();
-        if *to <= behind {
+        let after = [&from[..zero], &[1]].concat();
+        if *to <= after {
             return vec![Partition::numbered(&from[..=zero], numbered)];
         }
     }

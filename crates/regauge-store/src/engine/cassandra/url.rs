@@ -123,8 +123,8 @@ impl Place {
 
 fn with_port(host: &str) -> String {
     // An IPv6 address in brackets contains colons of its own.
-    let behind = host.rsplit_once(']').map_or(host, |(_, behind)| behind);
-    match behind.contains(':') {
+    let after = host.rsplit_once(']').map_or(host, |(_, after)| after);
+    match after.contains(':') {
         true => host.to_owned(),
         false => format!("{host}:{PORT}"),
     }

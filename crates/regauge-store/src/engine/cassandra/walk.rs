@@ -16,7 +16,7 @@ use scylla::value::CqlValue;
 use super::cql::unreadable;
 use super::partitions::{numbered_in, series_in};
 use super::{AT_ONCE, Cassandra, KEY_BYTES_MAX, quoted};
-use crate::engine::{Layout, Order, PAGE_BYTES, Pair, Range, behind};
+use crate::engine::{Layout, Order, PAGE_BYTES, Pair, Range, narrow_after};
 use crate::error::Result;
 
 /// Series partitions per lookup.
@@ -223,7 +223,7 @@ impl Cassandra {
             let most = PAGE_BYTES as u64;
             let found = self.find_own(layout, numbered, &rest, (order, limit), most).await?;
             let Some(last) = found.last() else { return Ok(Vec::new()) };
-            behind(&mut rest, layout, &last.key, order);
+            narrow_after(&mut rest, layout, &last.key, order);
             let mut values = self.values(layout, &found, order).await?;
             let pairs: Vec<Pair> = found
                 .into_iter()
@@ -261,9 +261,9 @@ impl Cassandra {
         let mut bytes = 0;
         // Several at once only if the first one does not fill the page.
         let mut rest = &parts[..];
-        while let [first, behind @ ..] = rest {
+        while let [first, after @ ..] = rest {
             let (some, left) = match page.is_empty() && rest.len() == parts.len() {
-                true => (std::slice::from_ref(first), behind),
+                true => (std::slice::from_ref(first), after),
                 false => rest.split_at(rest.len().min(SERIES_AT_ONCE)),
             };
             rest = left;

@@ -37,7 +37,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use self::head::{HEAD, Head, column, generation, head_key, noted, part_key, since_1970};
-use super::{Change, Engine, KeyKind, Layout, Order, PAGE_BYTES, Pair, Range, behind};
+use super::{Change, Engine, KeyKind, Layout, Order, PAGE_BYTES, Pair, Range, narrow_after};
 use crate::error::{Error, Result, shown};
 
 /// Chunks written or read per call.
@@ -240,7 +240,7 @@ impl Chunked {
         loop {
             let rows = self.inner.page(&chunks, &rest, Order::Ascending, LOOKED_AT)?;
             let Some((last, _)) = rows.last() else { return Ok(()) };
-            let more = behind(&mut rest, &chunks, last, Order::Ascending);
+            let more = narrow_after(&mut rest, &chunks, last, Order::Ascending);
             let heads: Vec<(Head, Vec<u8>)> =
                 rows.iter().filter_map(|(name, said)| noted(&prefix, name, said)).collect();
             each(&heads)?;
@@ -450,7 +450,7 @@ impl Engine for Chunked {
         loop {
             let rows = self.inner.page(layout, &rest, order, limit)?;
             let Some((last, _)) = rows.last() else { return Ok(rows) };
-            let more = behind(&mut rest, layout, last, order);
+            let more = narrow_after(&mut rest, layout, last, order);
             let mut pairs = Vec::with_capacity(rows.len());
             let mut bytes = 0;
             for (key, stored) in rows {

@@ -100,7 +100,7 @@ impl MongoDb {
             })?;
             let Some(name) = options.default_database.clone() else {
                 return Err(Error::usage(format!(
-                    "found {}, expected the name of a database behind the host: \
+                    "found {}, expected the name of a database after the host: \
                      mongodb://HOST/DATABASE",
                     shown_url(url)
                 )));

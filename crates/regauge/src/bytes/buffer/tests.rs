@@ -41,7 +41,7 @@ fn small_pushes() {
     out.push(b'a');
     out.push_array(*b"bcd");
     out.extend_16(b"efgh............", 4);
-    out.push_behind([b'i'], *b"jk");
+    out.push_with_header([b'i'], *b"jk");
     out.extend_window(*b"lm", b"nopqrstuvwxyzNOPQRSTUVWXYZ......", 3);
     assert_eq!(out.into_vec(), b"abcdefghijklmnop");
 }

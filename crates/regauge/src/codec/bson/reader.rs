@@ -627,9 +627,9 @@ impl Parser {
         at: usize,
     ) -> Result<Option<(&'b [u8], &'b [u8])>> {
         let Some(size) = self.zero(bytes, most, at)? else { return Ok(None) };
-        let (pattern, behind) = (&bytes[..size], &bytes[size + 1..]);
+        let (pattern, after) = (&bytes[..size], &bytes[size + 1..]);
         let most = most - size - 1;
-        let options = &behind[..most.min(behind.len()).min(REGEX_OPTIONS)];
+        let options = &after[..most.min(after.len()).min(REGEX_OPTIONS)];
         match memchr::memchr(0, options) {
             Some(length) => Ok(Some((pattern, &options[..length]))),
             None if options.len() == most || options.len() == REGEX_OPTIONS => Err(Error::syntax(

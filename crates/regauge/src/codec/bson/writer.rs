@@ -211,7 +211,7 @@ impl<'o> Writer<'o> {
     #[inline]
     fn bare_string(&mut self, text: &str) -> Result {
         let length = length(text.len() + 1)?;
-        self.out.extend_behind(length.to_le_bytes(), text.as_bytes());
+        self.out.extend_with_header(length.to_le_bytes(), text.as_bytes());
         self.out.push(0);
         Ok(())
     }
@@ -224,7 +224,7 @@ impl<'o> Writer<'o> {
         }
         self.room(name.len() + 2)?;
         self.kind_at = self.out.position();
-        self.out.extend_behind([0], name.as_bytes());
+        self.out.extend_with_header([0], name.as_bytes());
         self.out.push(0);
         Ok(())
     }
@@ -396,7 +396,7 @@ impl<'o> Writer<'o> {
         }
         self.out.push_array((length as u32).to_le_bytes());
         for (index, value) in values.iter().enumerate() {
-            self.out.push_behind([DOUBLE, b'0' + index as u8, 0], value.to_le_bytes());
+            self.out.push_with_header([DOUBLE, b'0' + index as u8, 0], value.to_le_bytes());
         }
         self.out.push(0);
         Ok(())

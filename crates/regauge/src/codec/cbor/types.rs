@@ -146,8 +146,8 @@ pub(super) fn token(rest: &[u8]) -> Option<(u8, u64)> {
 #[cold]
 #[inline(never)]
 fn token_near_the_end(rest: &[u8]) -> Option<(u8, u64)> {
-    let (&initial, behind) = rest.split_first()?;
+    let (&initial, after) = rest.split_first()?;
     let mut word = [0; 8];
-    word[..behind.len()].copy_from_slice(behind);
+    word[..after.len()].copy_from_slice(after);
     (rest.len() >= head_bytes(initial)).then_some((initial, u64::from_be_bytes(word)))
 }

@@ -263,7 +263,7 @@ impl<'o> Writer<'o> {
     #[inline]
     pub(super) fn string(&mut self, major: u8, bytes: &[u8]) -> Result {
         if bytes.len() < usize::from(ARGUMENT8) && self.out.has_room(usize::from(ARGUMENT8)) {
-            self.out.extend_behind([major << 5 | bytes.len() as u8], bytes);
+            self.out.extend_with_header([major << 5 | bytes.len() as u8], bytes);
             return Ok(());
         }
         self.long_string(major, bytes)
@@ -275,9 +275,9 @@ impl<'o> Writer<'o> {
         self.room(bytes.len() + HEAD_MAX)?;
         let initial = major << 5;
         match bytes.len() {
-            length @ 0..=23 => self.out.extend_behind([initial | length as u8], bytes),
+            length @ 0..=23 => self.out.extend_with_header([initial | length as u8], bytes),
             length @ 24..=0xFF => {
-                self.out.extend_behind([initial | ARGUMENT8, length as u8], bytes);
+                self.out.extend_with_header([initial | ARGUMENT8, length as u8], bytes);
             }
             length => {
                 self.head(major, length as u64);
@@ -348,7 +348,7 @@ impl<'o> Writer<'o> {
         if self.options.deterministic {
             self.shortest_float(v);
         } else {
-            self.out.push_behind([FLOAT64], v.to_be_bytes());
+            self.out.push_with_header([FLOAT64], v.to_be_bytes());
         }
     }
 
@@ -356,14 +356,14 @@ impl<'o> Writer<'o> {
     fn shortest_float(&mut self, v: f64) {
         match half::f32_of(v) {
             Some(single) => self.half_or_single(single),
-            None => self.out.push_behind([FLOAT64], v.to_be_bytes()),
+            None => self.out.push_with_header([FLOAT64], v.to_be_bytes()),
         }
     }
 
     fn half_or_single(&mut self, v: f32) {
         match half::from_f32(v) {
-            Some(half) => self.out.push_behind([FLOAT16], half.to_be_bytes()),
-            None => self.out.push_behind([FLOAT32], v.to_be_bytes()),
+            Some(half) => self.out.push_with_header([FLOAT16], half.to_be_bytes()),
+            None => self.out.push_with_header([FLOAT32], v.to_be_bytes()),
         }
     }
 
@@ -378,11 +378,11 @@ impl<'o> Writer<'o> {
         } else if value <= u64::from(u8::MAX) {
             self.out.push_array([negative | 24, value as u8]);
         } else if value <= u64::from(u16::MAX) {
-            self.out.push_behind([negative | 25], (value as u16).to_be_bytes());
+            self.out.push_with_header([negative | 25], (value as u16).to_be_bytes());
         } else if value <= u64::from(u32::MAX) {
-            self.out.push_behind([negative | 26], (value as u32).to_be_bytes());
+            self.out.push_with_header([negative | 26], (value as u32).to_be_bytes());
         } else {
-            self.out.push_behind([negative | 27], value.to_be_bytes());
+            self.out.push_with_header([negative | 27], value.to_be_bytes());
         }
     }
 }
@@ -429,7 +429,7 @@ impl Sink for Writer<'_> {
         }
         self.room(HEAD_MAX)?;
         self.count += 1;
-        self.out.push_behind([UNSIGNED | 27], v.to_be_bytes());
+        self.out.push_with_header([UNSIGNED | 27], v.to_be_bytes());
         Ok(())
     }
     #[inline]

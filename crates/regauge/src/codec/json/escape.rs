@@ -374,14 +374,14 @@ pub(super) fn unquoted(out: &mut Out<'_>, text: &str, keep: u64, ascii: bool) ->
         while !rest.is_char_boundary(cut) {
             cut -= 1;
         }
-        let (piece, behind) = rest.split_at(cut);
+        let (piece, after) = rest.split_at(cut);
         // An escape is at most six bytes for one byte; a pair of them is twelve for four.
         out.room(6 * piece.len(), keep.min(out.position()))?;
         match ascii {
             true => piece.chars().for_each(|char| ascii_char(out, char)),
             false => piece_of(out, piece.as_bytes()),
         }
-        rest = behind;
+        rest = after;
     }
     Ok(())
 }
@@ -503,10 +503,10 @@ mod tests {
                     [("\"", "\\\""), ("\n", "\\n"), ("\u{1}", "\\u0001"), ("é", "é")]
                 {
                     let before = "abcdefghijklmnopqrstuvwxyz".repeat(2);
-                    for behind in ["", "\\", "\"\"", "x\\yz"] {
+                    for after in ["", "\\", "\"\"", "x\\yz"] {
                         let (head, tail) = (&before[..place], &before[place + 1..length]);
-                        let text = format!("{head}{stop}{tail}{behind}");
-                        let end = behind.replace('\\', "\\\\").replace('"', "\\\"");
+                        let text = format!("{head}{stop}{tail}{after}");
+                        let end = after.replace('\\', "\\\\").replace('"', "\\\"");
                         let wanted = format!("\"{head}{shown}{tail}{end}\",");
                         let bytes = written(|out| {
                             out.room(1, 0).unwrap();

@@ -482,13 +482,13 @@ fn parts(mut bytes: &[u8]) -> Option<Vec<Part<'_>>> {
         }
         match rest {
             [] => return Some(parts),
-            [0xED, second @ 0xA0..=0xBF, third @ 0x80..=0xBF, behind @ ..] => {
+            [0xED, second @ 0xA0..=0xBF, third @ 0x80..=0xBF, after @ ..] => {
                 let unit = 0xD000 | u16::from(second & 0x3F) << 6 | u16::from(third & 0x3F);
                 if let (Some(Part::Surrogate(0xD800..0xDC00)), 0xDC00..) = (parts.last(), unit) {
                     return None;
                 }
                 parts.push(Part::Surrogate(unit));
-                bytes = behind;
+                bytes = after;
             }
             _ => return None,
         }

@@ -394,10 +394,10 @@ impl<'d> Direct<'d, '_> {
             } else if kind == ARRAY || kind == HASH {
                 let Some((count, end)) = long(bytes, at + 1) else { cut!(in_map) };
                 let each = if kind == HASH { 2 } else { 1 };
-                let behind = (document.len() - end) as u64;
+                let after = (document.len() - end) as u64;
                 match u64::try_from(count) {
                     Ok(count)
-                        if (count * each <= behind || !last)
+                        if (count * each <= after || !last)
                             && self.room.steps.len() < most_open =>
                     {
                         self.scanner.tables.objects.push(start as u32);
@@ -533,10 +533,10 @@ impl<'d> Direct<'d, '_> {
             }
             Err(error) => return Some(Ended::Broken(error)),
         };
-        let behind = Place { at: end, left: left - u64::from(!is_key), between: is_key };
+        let after = Place { at: end, left: left - u64::from(!is_key), between: is_key };
         // The cost of sets is counted over a whole document, whose length is not known yet.
         if self.has_new_set() {
-            return Some(Ended::Left(behind));
+            return Some(Ended::Left(after));
         }
         let mut walk = Walk::new(document, &self.scanner.tables, options, limits, self.room);
         (walk.at, walk.open, walk.budget) = (start, depth as u32, self.state.budget);
@@ -550,7 +550,7 @@ impl<'d> Direct<'d, '_> {
         if let Err(error) = walked {
             let at = error.offset().map_or(walk.at, |at| at as usize);
             self.room.steps.truncate(depth);
-            return Some(Ended::Failed(error, at, behind));
+            return Some(Ended::Failed(error, at, after));
         }
         self.state.place.at = end;
         None

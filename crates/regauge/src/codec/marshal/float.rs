@@ -32,7 +32,7 @@ pub fn read_at(document: &[u8], start: usize, end: usize) -> Option<f64> {
     let sign = usize::from(text.first() == Some(&b'-'));
     // Nearly every float is also a JSON number, and the JSON reader is three times as fast.
     match quick(document, start + sign) {
-        Some((number, behind)) if behind == end => {
+        Some((number, after)) if after == end => {
             let value = match number {
                 Quick::Integer(v) => v as f64,
                 Quick::Double(v) => v,

@@ -34,7 +34,7 @@ impl<'d> Walk<'d> {
                 _ => return self.key_value(sink),
             };
             if self.document[text] == IVARS
-                && let Some((text, behind)) = self.common_text(text)
+                && let Some((text, after)) = self.common_text(text)
             {
                 match text {
                     Common::Short(text) => sink.short_key(text)?,
@@ -45,7 +45,7 @@ impl<'d> Walk<'d> {
                         sink.key(text)?;
                     }
                 }
-                self.at = end.unwrap_or(behind);
+                self.at = end.unwrap_or(after);
                 return Ok(());
             }
         }

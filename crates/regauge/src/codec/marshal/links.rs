@@ -40,8 +40,8 @@ impl Walk<'_> {
     /// Returns whether an object after `start` and before `end` needs an anchor, so that it cannot
     /// be skipped.
     pub fn has_anchor_inside(&self, start: usize, end: usize) -> bool {
-        let behind = self.linked.partition_point(|(place, _)| *place as usize <= start);
-        self.linked.get(behind).is_some_and(|(place, _)| (*place as usize) < end)
+        let after = self.linked.partition_point(|(place, _)| *place as usize <= start);
+        self.linked.get(after).is_some_and(|(place, _)| (*place as usize) < end)
     }
 
     #[cold]

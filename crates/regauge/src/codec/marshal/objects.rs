@@ -182,7 +182,7 @@ impl<'d> Walk<'d> {
         let (raw, end) = skip::bytes(self.document, core + 1);
         let regexp = self.document[core] == REGEXP;
         let end = end + usize::from(regexp);
-        let (encoding, behind) = self.say_ivars(start, end, ivars, sink)?;
+        let (encoding, after) = self.say_ivars(start, end, ivars, sink)?;
         let mut at = wrappers;
         while at < core {
             at = self.wrapper(at, start, sink)?;
@@ -192,7 +192,7 @@ impl<'d> Walk<'d> {
             self.begin_typed(sink, "regexp", &options, start)?;
         }
         self.text(raw, encoding, sink)?;
-        self.at = behind;
+        self.at = after;
         Ok(())
     }
 
@@ -205,9 +205,9 @@ impl<'d> Walk<'d> {
         let (name, end) = self.scanned.name(self.at + usize::from(ivars) + 1)?;
         self.begin_typed(sink, "dump", &name, start)?;
         let (raw, end) = skip::bytes(self.document, end);
-        let (encoding, behind) = self.say_ivars(start, end, ivars, sink)?;
+        let (encoding, after) = self.say_ivars(start, end, ivars, sink)?;
         self.text(raw, encoding, sink)?;
-        self.at = behind;
+        self.at = after;
         Ok(())
     }
 

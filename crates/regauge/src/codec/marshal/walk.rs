@@ -455,7 +455,7 @@ impl<'d> Walk<'d> {
         }
         let (length, start) = skip::number(document, at + 2);
         let end = start + length as usize;
-        let (flag, behind) = match document[end..] {
+        let (flag, after) = match document[end..] {
             [6, SYMLINK, name, flag, ..] if Some(name) == self.encoding_link => (flag, end + 4),
             [6, SYMBOL, 6, b'E', flag, ..] => (flag, end + 5),
             _ => return None,
@@ -468,10 +468,10 @@ impl<'d> Walk<'d> {
         if let Some(window) = document[start..].first_chunk::<32>()
             && let Some(text) = ShortText::ascii(window, length as usize)
         {
-            return Some((Common::Short(text), behind));
+            return Some((Common::Short(text), after));
         }
         let text = from_utf8(&document[start..end])?;
-        (!ascii || text.is_ascii()).then_some((Common::Long(text), behind))
+        (!ascii || text.is_ascii()).then_some((Common::Long(text), after))
     }
 }
 

@@ -137,7 +137,7 @@ impl<'o> Writer<'o> {
         self.counted.room(3 + LONG_BYTES + bytes.len() + tail.len())?;
         if bytes.len() <= 122 {
             let length = if bytes.is_empty() { 0 } else { bytes.len() as u8 + 5 };
-            self.counted.out.extend_behind([IVARS, STRING, length], bytes);
+            self.counted.out.extend_with_header([IVARS, STRING, length], bytes);
             self.counted.out.push_array(tail);
             return Ok(());
         }
@@ -349,7 +349,7 @@ impl Sink for Writer<'_> {
         let mut buffer = [0; float::TEXT_BYTES];
         let text = float::text(v, &mut buffer);
         self.counted.room(2 + float::TEXT_BYTES)?;
-        self.counted.out.extend_behind([FLOAT, text.len() as u8 + 5], text);
+        self.counted.out.extend_with_header([FLOAT, text.len() as u8 + 5], text);
         self.counted.count += 1;
         Ok(())
     }

@@ -477,9 +477,9 @@ fn token(rest: &[u8]) -> Option<(u8, u64)> {
 #[cold]
 #[inline(never)]
 fn token_near_the_end(rest: &[u8]) -> Option<(u8, u64)> {
-    let (&marker, behind) = rest.split_first()?;
+    let (&marker, tail) = rest.split_first()?;
     let mut word = [0; 8];
-    word[..behind.len()].copy_from_slice(behind);
+    word[..tail.len()].copy_from_slice(tail);
     let whole = rest.len() >= usize::from(HEADER_BYTES[usize::from(marker)]);
     whole.then_some((marker, u64::from_be_bytes(word)))
 }

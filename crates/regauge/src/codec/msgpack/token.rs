@@ -24,13 +24,13 @@ pub(super) fn text(out: &mut Out<'_>, bytes: &[u8]) -> Result {
 #[inline(always)]
 pub(super) fn fixed_text(out: &mut Out<'_>, bytes: &[u8]) {
     debug_assert!(bytes.len() < 32);
-    out.extend_behind([FIXSTR | bytes.len() as u8], bytes);
+    out.extend_with_header([FIXSTR | bytes.len() as u8], bytes);
 }
 
 fn long_text(out: &mut Out<'_>, bytes: &[u8]) -> Result {
     let length = payload_length("text", bytes.len())?;
     match length {
-        0..=0xFF => out.extend_behind([STR8, length as u8], bytes),
+        0..=0xFF => out.extend_with_header([STR8, length as u8], bytes),
         _ => with_long_header(out, STR16, length, bytes),
     }
     Ok(())
@@ -47,8 +47,8 @@ pub(super) fn short_text(out: &mut Out<'_>, text: ShortText<'_>) {
 fn with_long_header(out: &mut Out<'_>, medium: u8, length: u32, bytes: &[u8]) {
     let [a, b, c, d] = length.to_be_bytes();
     match length {
-        0..=0xFFFF => out.extend_behind([medium, c, d], bytes),
-        _ => out.extend_behind([medium + 1, a, b, c, d], bytes),
+        0..=0xFFFF => out.extend_with_header([medium, c, d], bytes),
+        _ => out.extend_with_header([medium + 1, a, b, c, d], bytes),
     }
 }
 
@@ -57,7 +57,7 @@ fn with_long_header(out: &mut Out<'_>, medium: u8, length: u32, bytes: &[u8]) {
 pub(super) fn binary(out: &mut Out<'_>, bytes: &[u8]) -> Result {
     let length = payload_length("binary data", bytes.len())?;
     match length {
-        0..=0xFF => out.extend_behind([BIN8, length as u8], bytes),
+        0..=0xFF => out.extend_with_header([BIN8, length as u8], bytes),
         _ => with_long_header(out, BIN16, length, bytes),
     }
     Ok(())
@@ -71,7 +71,7 @@ pub(super) fn extension(out: &mut Out<'_>, kind: i8, payload: &[u8]) -> Result {
         0..=0xFF => out.push_array([EXT8, length as u8]),
         _ => with_long_header(out, EXT16, length, &[]),
     }
-    out.extend_behind([kind as u8], payload);
+    out.extend_with_header([kind as u8], payload);
     Ok(())
 }
 
@@ -112,11 +112,11 @@ fn wide_integer(out: &mut Out<'_>, v: i64) {
     } else if v >= i64::from(i8::MIN) {
         out.push_array([INT8, v as u8]);
     } else if v >= i64::from(i16::MIN) {
-        out.push_behind([INT16], (v as i16).to_be_bytes());
+        out.push_with_header([INT16], (v as i16).to_be_bytes());
     } else if v >= i64::from(i32::MIN) {
-        out.push_behind([INT32], (v as i32).to_be_bytes());
+        out.push_with_header([INT32], (v as i32).to_be_bytes());
     } else {
-        out.push_behind([INT64], v.to_be_bytes());
+        out.push_with_header([INT64], v.to_be_bytes());
     }
 }
 
@@ -126,24 +126,24 @@ pub(super) fn unsigned(out: &mut Out<'_>, v: u64) {
     if v <= u64::from(u8::MAX) {
         out.push_array([UINT8, v as u8]);
     } else if v <= u64::from(u16::MAX) {
-        out.push_behind([UINT16], (v as u16).to_be_bytes());
+        out.push_with_header([UINT16], (v as u16).to_be_bytes());
     } else if v <= u64::from(u32::MAX) {
-        out.push_behind([UINT32], (v as u32).to_be_bytes());
+        out.push_with_header([UINT32], (v as u32).to_be_bytes());
     } else {
-        out.push_behind([UINT64], v.to_be_bytes());
+        out.push_with_header([UINT64], v.to_be_bytes());
     }
 }
 
 /// Writes a double. Needs room for [`HEADER_MAX`].
 #[inline(always)]
 pub(super) fn double(out: &mut Out<'_>, v: f64) {
-    out.push_behind([FLOAT64], v.to_be_bytes());
+    out.push_with_header([FLOAT64], v.to_be_bytes());
 }
 
 /// Writes a single-precision number. Needs room for [`HEADER_MAX`].
 #[inline(always)]
 pub(super) fn single(out: &mut Out<'_>, v: f32) {
-    out.push_behind([FLOAT32], v.to_be_bytes());
+    out.push_with_header([FLOAT32], v.to_be_bytes());
 }
 
 /// Writes the header of an array or a map. Needs room for five bytes.

@@ -112,7 +112,7 @@ fn replace(bytes: &mut [u8]) {
 
 /// Returns the index after the carriage return at `at` of a copy if it replaces U+2028 or U+2029.
 #[inline]
-pub(super) fn behind_kept(bytes: &[u8], at: usize) -> Option<usize> {
+pub(super) fn after_kept(bytes: &[u8], at: usize) -> Option<usize> {
     (bytes.get(at + 1) == Some(&FILL)).then_some(at + 3)
 }
 
@@ -174,8 +174,8 @@ impl Between<'_> {
             match self.bytes[at] {
                 b'\n' => return '\n',
                 b'\r' => {
-                    if let Some(behind) = behind_kept(self.bytes, at) {
-                        self.from = behind;
+                    if let Some(after) = after_kept(self.bytes, at) {
+                        self.from = after;
                         return self.text[at..].chars().next().unwrap_or('\n');
                     }
                     self.from += usize::from(self.bytes.get(at + 1) == Some(&b'\n'));

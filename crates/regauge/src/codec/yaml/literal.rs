@@ -56,14 +56,14 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
             }
             at += 1;
         }
-        let behind = at;
+        let after = at;
         while let b' ' | b'\t' = self.peek(at)? {
             at += 1;
         }
         let end = match self.peek(at)? {
             b'\n' | b'\r' => at,
             END if self.is_end(at) => at,
-            b'#' if at > behind => self.line_end(at)?,
+            b'#' if at > after => self.line_end(at)?,
             _ => {
                 let found = self.found(at)?;
                 return Err(fault::block_header(&found).at(at as u64).into());

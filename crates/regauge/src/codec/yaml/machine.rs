@@ -13,7 +13,7 @@
 //!   before the mapping that it opens begins; a flow collection is scanned to its end
 //!   ([`Run::is_flow_key`]), within the 1,024 characters and the single line that §7.4.2 allows.
 
-use super::breaks::behind_kept;
+use super::breaks::after_kept;
 use super::event::{Handler, Props, Span, Style};
 use super::fault;
 use super::simd::skip_spaces;
@@ -383,7 +383,7 @@ impl<'r, 'a, H: Handler + ?Sized> Run<'r, 'a, H> {
                 }
                 Some(b'\n') => self.took_line(self.at + 1),
                 Some(b'\r') => {
-                    self.took_line(behind_kept(self.bytes, self.at).unwrap_or(self.at + 1));
+                    self.took_line(after_kept(self.bytes, self.at).unwrap_or(self.at + 1));
                 }
                 Some(b'\t') => {
                     if !self.m.tab {

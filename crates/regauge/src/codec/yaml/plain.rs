@@ -1,6 +1,6 @@
 //! Plain scalars (YAML 1.2.2 §7.3.3), and what all kinds of lines share.
 
-use super::breaks::{Fold, behind_kept};
+use super::breaks::{Fold, after_kept};
 use super::event::{Handler, Style};
 use super::fault;
 use super::machine::{END, Run, Step, is_flow_indicator, is_space};
@@ -159,8 +159,8 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
             if self.peek(at + 1)? == b'\n' {
                 return Ok(at + 2);
             }
-            if let Some(behind) = behind_kept(self.bytes, at) {
-                return Ok(behind);
+            if let Some(after) = after_kept(self.bytes, at) {
+                return Ok(after);
             }
         }
         Ok(at + 1)

@@ -219,18 +219,18 @@ fn unescape(text: &str) -> Result<String, usize> {
     }
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
-    while let Some((&byte, behind)) = rest.split_first() {
+    while let Some((&byte, after)) = rest.split_first() {
         let mut byte = byte;
         if byte == b'%' {
-            let digits = behind.first_chunk::<2>().and_then(|digits| {
+            let digits = after.first_chunk::<2>().and_then(|digits| {
                 let high = char::from(digits[0]).to_digit(16)?;
                 let low = char::from(digits[1]).to_digit(16)?;
                 Some((high << 4 | low) as u8)
             });
             byte = digits.ok_or(text.len() - rest.len())?;
-            rest = &behind[2..];
+            rest = &after[2..];
         } else {
-            rest = behind;
+            rest = after;
         }
         bytes.push(byte);
     }

@@ -223,10 +223,10 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
             && self.peek(end)? == b'\\'
             && self.peek(end + 1)? == b'u'
         {
-            let (low, behind) = self.hex_digits(end + 2, 4)?;
+            let (low, after) = self.hex_digits(end + 2, 4)?;
             if low & 0xFC00 == 0xDC00 {
                 let code = 0x10000 + ((code & 0x3FF) << 10) + (low & 0x3FF);
-                return Ok((char::from_u32(code).unwrap_or('\0'), behind));
+                return Ok((char::from_u32(code).unwrap_or('\0'), after));
             }
         }
         match char::from_u32(code) {

@@ -234,7 +234,7 @@ pub(super) fn binary(out: &mut Out<'_>, bytes: &[u8]) -> Result {
 
 /// Writes a tag in its shortest notation.
 pub(super) fn tag(out: &mut Out<'_>, tag: &str) -> Result {
-    let (before, name, behind) = match (tag.strip_prefix('!'), tag.strip_prefix(super::props::CORE))
+    let (before, name, after) = match (tag.strip_prefix('!'), tag.strip_prefix(super::props::CORE))
     {
         (Some(""), _) => ("!", "", ""),
         (Some(name), _) if is_shorthand(name) => ("!", name, ""),
@@ -254,7 +254,7 @@ pub(super) fn tag(out: &mut Out<'_>, tag: &str) -> Result {
             }
         }
     }
-    out.extend(behind.as_bytes());
+    out.extend(after.as_bytes());
     Ok(())
 }
 

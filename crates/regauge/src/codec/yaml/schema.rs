@@ -176,12 +176,12 @@ fn is_decimal(bytes: &[u8]) -> bool {
     let digits = |bytes: &[u8]| bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let whole = digits(bytes);
     let mut rest = &bytes[whole..];
-    if let [b'.', behind @ ..] = rest {
-        let fraction = digits(behind);
+    if let [b'.', after @ ..] = rest {
+        let fraction = digits(after);
         if whole == 0 && fraction == 0 {
             return false;
         }
-        rest = &behind[fraction..];
+        rest = &after[fraction..];
     } else if whole == 0 {
         return false;
     }

@@ -65,21 +65,21 @@ fn float(text: &str) -> Option<Meaning<'_>> {
         }
         _ => {}
     }
-    let (before, behind) = rest.split_once('.')?;
+    let (before, after) = rest.split_once('.')?;
     if before.contains(':') {
-        if !behind.bytes().all(|byte| is_digit_or_underscore(&byte)) {
+        if !after.bytes().all(|byte| is_digit_or_underscore(&byte)) {
             return None;
         }
         let parts = sexagesimal(before)?;
-        let fraction: f64 = format!("0.{}0", behind.replace('_', "")).parse().ok()?;
+        let fraction: f64 = format!("0.{}0", after.replace('_', "")).parse().ok()?;
         let (last, front) = parts.split_last()?;
         let value = front.iter().fold(0.0, |sum, part| sum * 60.0 + part);
         let value = value * 60.0 + (last + fraction);
         return Some(Meaning::Double(if negative { -value } else { value }));
     }
-    let (fraction, exponent) = match behind.find(['e', 'E']) {
-        Some(index) => (&behind[..index], Some(&behind[index + 1..])),
-        None => (behind, None),
+    let (fraction, exponent) = match after.find(['e', 'E']) {
+        Some(index) => (&after[..index], Some(&after[index + 1..])),
+        None => (after, None),
     };
     if let Some(exponent) = exponent {
         let digits = exponent.strip_prefix(['+', '-'])?;

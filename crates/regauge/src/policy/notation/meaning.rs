@@ -93,14 +93,14 @@ fn has_lone_surrogates(bytes: &[u8]) -> bool {
     loop {
         let Err(error) = std::str::from_utf8(rest) else { return found };
         let valid = error.valid_up_to();
-        let [0xED, second @ 0xA0..=0xBF, 0x80..=0xBF, behind @ ..] = &rest[valid..] else {
+        let [0xED, second @ 0xA0..=0xBF, 0x80..=0xBF, after @ ..] = &rest[valid..] else {
             return false;
         };
         let low = *second >= 0xB0;
         if low && high && valid == 0 {
             return false;
         }
-        (found, high, rest) = (true, !low, behind);
+        (found, high, rest) = (true, !low, after);
     }
 }
 

@@ -104,7 +104,7 @@ impl<'t> Item<'t> {
     pub fn to_value(self) -> Value {
         // Everything on a tape has passed the limits of its reader, or of the code that filled it.
         let mut builder = Builder::new(&Limits::NONE);
-        let nodes = self.at..self.behind();
+        let nodes = self.at..self.end();
         let given = match self.tape.nodes[self.at] {
             Node::Key { len, start } => {
                 return Value::Text(self.tape.text_at(len, start).to_owned());
@@ -118,7 +118,7 @@ impl<'t> Item<'t> {
 
     /// Returns the node after the last one of the value.
     #[inline]
-    fn behind(self) -> usize {
+    fn end(self) -> usize {
         match self.tape.nodes[self.at] {
             Node::BeginArray { end, .. }
             | Node::BeginMap { end, .. }
@@ -131,7 +131,7 @@ impl<'t> Item<'t> {
         }
     }
 
-    /// Same as [`behind`](Item::behind), for a container whose end is too far away to be stored.
+    /// Same as [`end`](Item::end), for a container whose end is too far away to be stored.
     #[cold]
     fn walk(self) -> usize {
         let mut depth = 0_usize;
@@ -173,7 +173,7 @@ impl<'t> Iterator for Items<'t> {
     fn next(&mut self) -> Option<Item<'t>> {
         self.left = self.left.checked_sub(1)?;
         let item = self.next;
-        self.next.at = item.behind();
+        self.next.at = item.end();
         Some(item)
     }
 
@@ -200,7 +200,7 @@ impl<'t> Iterator for Members<'t> {
         self.left = self.left.checked_sub(1)?;
         let key = self.next;
         let value = Item { at: key.at + 1, ..key };
-        self.next.at = value.behind();
+        self.next.at = value.end();
         Some((key, value))
     }
 

@@ -97,7 +97,7 @@ fn next(walk: &mut Walk, handle: VALUE) -> Result<Option<VALUE>, Raise> {
                 });
                 items.collect()
             };
-            let rest = page.last().and_then(|(last, _)| store.behind(&range, order, last));
+            let rest = page.last().and_then(|(last, _)| store.range_after(&range, order, last));
             Ok((page, rest))
         })?;
         walk.page = page.into_iter();

@@ -1,6 +1,6 @@
 //! The vocabularies, and the small grammar that makes phrases of them.
 //!
-//! A list is one string, its entries parted by commas with no space behind them, so that
+//! A list is one string, its entries parted by commas without a space after them, so that
 //! "World War, 1939-1945" is one entry. Patterns are parted by line ends and hold marks such as
 //! `{t}`, replaced by drawn words. In languages with a script of their own each entry has two
 //! forms, and a phrase is made in both from the same draws.

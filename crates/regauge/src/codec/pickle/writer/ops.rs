@@ -78,14 +78,14 @@ impl Writer<'_> {
             return Ok(());
         }
         self.room(N + bytes.len() + 8)?;
-        self.out.extend_behind(header, bytes);
+        self.out.extend_with_header(header, bytes);
         Ok(())
     }
 
     /// Writes an opcode of protocol 0 and its line.
     pub(super) fn line(&mut self, opcode: u8, line: &[u8]) -> Result {
         self.room(line.len() + 8)?;
-        self.out.extend_behind([opcode], line);
+        self.out.extend_with_header([opcode], line);
         self.out.push(b'\n');
         Ok(())
     }
@@ -171,7 +171,7 @@ impl Writer<'_> {
                 .hint(Hint::set_any(Opt::PickleProtocol, &["4", "5"])));
             }
             self.room(full.len() + 8)?;
-            self.out.extend_behind([GLOBAL], full.as_bytes());
+            self.out.extend_with_header([GLOBAL], full.as_bytes());
             self.out.push(b'\n');
         }
         if self.globals.len() < GLOBALS && !anew {

@@ -13,7 +13,7 @@ impl Writer<'_> {
     pub(super) fn write_text(&mut self, text: &[u8]) -> Result {
         if text.len() < 256 && self.protocol >= 4 {
             self.room(text.len() + 4)?;
-            self.out.extend_behind([SHORT_BINUNICODE, text.len() as u8], text);
+            self.out.extend_with_header([SHORT_BINUNICODE, text.len() as u8], text);
             return Ok(());
         }
         self.write_long_text(text)
