@@ -20,7 +20,7 @@ use toml_parser::{ErrorSink, Raw, Source, Span};
 
 use super::faults::{self, Faults};
 use super::scalars;
-use super::tree::{Content as _, Id, NODES_MAX, ROOT, Tree};
+use super::tree::{Content as _, Id, NODES_MAX, Part, ROOT, Tree};
 use super::types::{Defined, Item};
 use crate::model::limits::Limits;
 use crate::model::path::{Path, Step};
@@ -28,14 +28,14 @@ use crate::{Error, Result};
 
 /// Builds the tree.
 pub(super) struct Builder<'i, 'f> {
-    tree: Tree<'i, Item<'i>>,
+    tree: Tree<'i, Item>,
     source: Source<'i>,
     faults: &'f Faults<'i>,
     limits: Limits,
     /// The table that keys outside of braces go to.
     section: Id,
     /// The parts of the key at hand, and where they are.
-    keys: Vec<(Cow<'i, str>, Span)>,
+    keys: Vec<(Part, Span)>,
     /// Arrays and inline tables that are open.
     open: Vec<Id>,
 }
@@ -45,7 +45,7 @@ impl<'i, 'f> Builder<'i, 'f> {
         let depth = limits.depth.min(Limits::DEPTH_CEILING);
         let limits = Limits { depth, nodes: limits.nodes.min(NODES_MAX), ..limits };
         Builder {
-            tree: Tree::new(Item::Table(Defined::Header)),
+            tree: Tree::new(source.input(), Item::Table(Defined::Header)),
             source,
             faults,
             limits,
@@ -55,7 +55,7 @@ impl<'i, 'f> Builder<'i, 'f> {
         }
     }
 
-    pub fn into_tree(self) -> Tree<'i, Item<'i>> {
+    pub fn into_tree(self) -> Tree<'i, Item> {
         self.tree
     }
 
@@ -69,7 +69,8 @@ impl<'i, 'f> Builder<'i, 'f> {
         let table = self.table();
         let mut path = self.tree.path(table);
         if !self.is_in_array() {
-            path.0.extend(self.keys.iter().map(|(key, _)| Step::Key(key.as_ref().into())));
+            let key = |(key, _): &(Part, Span)| Step::Key(self.tree.text(*key).into());
+            path.0.extend(self.keys.iter().map(key));
         } else {
             path.0.push(Step::Index(u64::from(self.tree.node(table).count)));
         }
@@ -110,7 +111,7 @@ impl<'i, 'f> Builder<'i, 'f> {
         }
     }
 
-    fn add(&mut self, parent: Id, key: Cow<'i, str>, item: Item<'i>, at: usize) -> Result<Id> {
+    fn add(&mut self, parent: Id, key: Part, item: Item, at: usize) -> Result<Id> {
         if self.nodes_left() == 0 {
             return Err(faults::too_many(self.limits.nodes).at(at as u64));
         }
@@ -125,10 +126,10 @@ impl<'i, 'f> Builder<'i, 'f> {
     }
 
     /// Adds the value at hand to its table or array.
-    fn place(&mut self, item: Item<'i>, at: usize) -> Result<Id> {
+    fn place(&mut self, item: Item, at: usize) -> Result<Id> {
         let mut table = self.table();
         if self.is_in_array() {
-            return self.add(table, Cow::Borrowed(""), item, at);
+            return self.add(table, Part::default(), item, at);
         }
         let mut keys = std::mem::take(&mut self.keys);
         let Some((last, last_span)) = keys.pop() else {
@@ -138,27 +139,28 @@ impl<'i, 'f> Builder<'i, 'f> {
         for (key, span) in keys {
             table = self.dotted(table, key, span)?;
         }
-        if let Some(first) = self.tree.find(table, &last) {
-            let first_at = self.tree.node(first).at;
-            let error = faults::twice(self.input(), &last, first_at);
+        let name = self.tree.text(last);
+        if let Some(first) = self.tree.find(table, name) {
+            let error = faults::twice(self.input(), name, self.tree.node(first).at);
             return Err(error.at(last_span.start() as u64).at_path(self.tree.path(first)));
         }
         self.add(table, last, item, at)
     }
 
     /// The table that a part of a dotted key names.
-    fn dotted(&mut self, table: Id, key: Cow<'i, str>, span: Span) -> Result<Id> {
-        let Some(child) = self.tree.find(table, &key) else {
+    fn dotted(&mut self, table: Id, key: Part, span: Span) -> Result<Id> {
+        let name = self.tree.text(key);
+        let Some(child) = self.tree.find(table, name) else {
             return self.add(table, key, Item::Table(Defined::Dotted), span.start());
         };
-        let at = self.tree.node(child).at;
-        let error = match &mut self.tree.node_mut(child).content {
-            Item::Table(defined @ (Defined::Dotted | Defined::Implied)) => {
-                *defined = Defined::Dotted;
+        let first = self.tree.node(child);
+        let error = match first.content {
+            Item::Table(Defined::Dotted | Defined::Implied) => {
+                self.tree.node_mut(child).content = Item::Table(Defined::Dotted);
                 return Ok(child);
             }
-            Item::Table(Defined::Header) => faults::redefined(self.input(), &key, at),
-            item => faults::closed(self.source.input(), &key, item, at),
+            Item::Table(Defined::Header) => faults::redefined(self.input(), name, first.at),
+            item => faults::closed(self.input(), name, item, first.at),
         };
         Err(error.at(span.start() as u64).at_path(self.tree.path(child)))
     }
@@ -173,41 +175,43 @@ impl<'i, 'f> Builder<'i, 'f> {
             table = self.implied(table, key, span)?;
         }
         let at = span.start();
-        let Some(child) = self.tree.find(table, &last) else {
+        let name = self.tree.text(last);
+        let Some(child) = self.tree.find(table, name) else {
             if !is_item {
                 return self.add(table, last, Item::Table(Defined::Header), at);
             }
             let array = self.add(table, last, Item::Array { is_open: true }, at)?;
-            return self.add(array, Cow::Borrowed(""), Item::Table(Defined::Header), at);
+            return self.add(array, Part::default(), Item::Table(Defined::Header), at);
         };
-        let first_at = self.tree.node(child).at;
-        let error = match &mut self.tree.node_mut(child).content {
+        let first = self.tree.node(child);
+        let error = match first.content {
             Item::Array { is_open: true } if is_item => {
-                return self.add(child, Cow::Borrowed(""), Item::Table(Defined::Header), at);
+                return self.add(child, Part::default(), Item::Table(Defined::Header), at);
             }
-            Item::Table(defined @ Defined::Implied) if !is_item => {
-                *defined = Defined::Header;
+            Item::Table(Defined::Implied) if !is_item => {
+                self.tree.node_mut(child).content = Item::Table(Defined::Header);
                 return Ok(child);
             }
             Item::Table(Defined::Header | Defined::Dotted | Defined::Implied) => {
-                faults::redefined(self.input(), &last, first_at)
+                faults::redefined(self.input(), name, first.at)
             }
-            item => faults::closed(self.source.input(), &last, item, first_at),
+            item => faults::closed(self.input(), name, item, first.at),
         };
         Err(error.at(at as u64).at_path(self.tree.path(child)))
     }
 
     /// The table that a part of a header names before the last.
-    fn implied(&mut self, table: Id, key: Cow<'i, str>, span: Span) -> Result<Id> {
-        let Some(child) = self.tree.find(table, &key) else {
+    fn implied(&mut self, table: Id, key: Part, span: Span) -> Result<Id> {
+        let name = self.tree.text(key);
+        let Some(child) = self.tree.find(table, name) else {
             return self.add(table, key, Item::Table(Defined::Implied), span.start());
         };
-        let node = self.tree.node(child);
-        match &node.content {
+        let first = self.tree.node(child);
+        match first.content {
             Item::Table(Defined::Implied | Defined::Header | Defined::Dotted) => Ok(child),
             Item::Array { is_open: true } => Ok(self.tree.last(child).unwrap_or(child)),
             item => {
-                let error = faults::closed(self.input(), &key, item, node.at);
+                let error = faults::closed(self.input(), name, item, first.at);
                 Err(error.at(span.start() as u64).at_path(self.tree.path(child)))
             }
         }
@@ -221,7 +225,7 @@ impl<'i, 'f> Builder<'i, 'f> {
         }
     }
 
-    fn begin(&mut self, span: Span, item: Item<'i>) -> bool {
+    fn begin(&mut self, span: Span, item: Item) -> bool {
         match self.attempt(|it| it.place(item, span.start())) {
             Some(id) => {
                 self.open.push(id);
@@ -267,6 +271,7 @@ impl EventReceiver for Builder<'_, '_> {
             let mut faults = it.faults;
             it.raw(span, encoding).decode_key(&mut key, &mut faults);
             if !it.faults.is_some() {
+                let key = it.tree.keep(key);
                 it.keys.push((key, span));
             }
             Ok(())
@@ -275,7 +280,8 @@ impl EventReceiver for Builder<'_, '_> {
     fn scalar(&mut self, span: Span, encoding: Option<Encoding>, _: &mut dyn ErrorSink) {
         self.attempt(|it| {
             it.check_token(span)?;
-            let item = scalars::decode(it.input(), it.raw(span, encoding), span, it.faults)?;
+            let (input, raw) = (it.input(), it.raw(span, encoding));
+            let item = scalars::decode(&mut it.tree, input, raw, span, it.faults)?;
             if it.faults.is_some() {
                 return Ok(());
             }

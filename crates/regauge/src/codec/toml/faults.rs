@@ -165,13 +165,13 @@ fn list(expected: Option<&'static [Expected]>) -> String {
 }
 
 /// The line of a byte, from 1.
-fn line(text: &str, at: usize) -> usize {
-    1 + memchr::memchr_iter(b'\n', &text.as_bytes()[..at.min(text.len())]).count()
+fn line(text: &str, at: u32) -> usize {
+    1 + memchr::memchr_iter(b'\n', &text.as_bytes()[..(at as usize).min(text.len())]).count()
 }
 
 /// A key that a table has already.
 #[cold]
-pub(super) fn twice(text: &str, key: &str, first_at: usize) -> Error {
+pub(super) fn twice(text: &str, key: &str, first_at: u32) -> Error {
     let (key, line) = (shorten(key), line(text, first_at));
     Error::syntax(format!(
         "found the key {key:?} a second time in its table, expected it once (the first is on line {line})"
@@ -180,7 +180,7 @@ pub(super) fn twice(text: &str, key: &str, first_at: usize) -> Error {
 
 /// A table that is defined already, by a header or by dotted keys.
 #[cold]
-pub(super) fn redefined(text: &str, key: &str, first_at: usize) -> Error {
+pub(super) fn redefined(text: &str, key: &str, first_at: u32) -> Error {
     let (key, line) = (shorten(key), line(text, first_at));
     Error::syntax(format!(
         "found a second definition of the table {key:?}, expected one (the first is on line {line})"
@@ -189,7 +189,7 @@ pub(super) fn redefined(text: &str, key: &str, first_at: usize) -> Error {
 
 /// A key or a header that goes on in a value that cannot have more.
 #[cold]
-pub(super) fn closed(text: &str, key: &str, item: &Item<'_>, first_at: usize) -> Error {
+pub(super) fn closed(text: &str, key: &str, item: Item, first_at: u32) -> Error {
     let (key, line) = (shorten(key), line(text, first_at));
     let (name, so) = match item {
         Item::Array { is_open: true } => (item.name(), "which `[[…]]` extends"),

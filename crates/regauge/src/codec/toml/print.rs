@@ -68,7 +68,7 @@ struct Printer<'d, 'o, 'b> {
 
 impl Printer<'_, '_, '_> {
     fn held(&self, id: Id) -> &Held {
-        &self.document.tree.node(id).content
+        &self.document.node(id).content
     }
 
     /// Hands the line on.
@@ -85,7 +85,7 @@ impl Printer<'_, '_, '_> {
         while let Some(todo) = self.todo.pop() {
             let (Todo::Sections(id, length) | Todo::Items(id, length)) = todo;
             self.path.truncate(length);
-            let next = self.document.tree.node(id).next;
+            let next = self.document.node(id).next;
             if let Todo::Items(..) = todo {
                 if next != NONE {
                     self.todo.push(Todo::Items(next, length));
@@ -103,10 +103,10 @@ impl Printer<'_, '_, '_> {
             if !self.path.is_empty() {
                 self.path.push('.');
             }
-            push_key(&mut self.path, &self.document.tree.node(id).key);
+            push_key(&mut self.path, self.document.key(id));
             match self.held(id) {
                 Held::Array => {
-                    let first = self.document.tree.node(id).first;
+                    let first = self.document.node(id).first;
                     self.todo.push(Todo::Items(first, self.path.len()));
                 }
                 _ => {
@@ -131,7 +131,7 @@ impl Printer<'_, '_, '_> {
 
     /// The children of a table without those that were replaced.
     fn pairs(&self, table: Id) -> impl Iterator<Item = Id> {
-        self.document.tree.children(table).filter(|id| !matches!(self.held(*id), Held::Replaced))
+        self.document.children(table).filter(|id| !matches!(self.held(*id), Held::Replaced))
     }
 
     /// The first of the sections at the end of a table, [`NONE`] without any.
@@ -155,13 +155,13 @@ impl Printer<'_, '_, '_> {
 
     /// Whether a value in the section at hand can be a section.
     fn is_section(&self, id: Id) -> bool {
-        let node = self.document.tree.node(id);
+        let node = self.document.node(id);
         let is_short = self.path.len() + 3 + node.key.len() <= HEADER_BYTES;
         is_short
             && match node.content {
                 Held::Table => true,
                 Held::Array => {
-                    let mut items = self.document.tree.children(id).peekable();
+                    let mut items = self.document.children(id).peekable();
                     items.peek().is_some() && items.all(|item| self.held(item).is_table())
                 }
                 _ => false,
@@ -171,12 +171,12 @@ impl Printer<'_, '_, '_> {
     /// Writes the plain values of a table, and leaves its sections to be written.
     fn body(&mut self, table: Id) -> Result {
         let sections = self.first_section(table);
-        let mut id = self.document.tree.node(table).first;
+        let mut id = self.document.node(table).first;
         while id != NONE && id != sections {
             if !matches!(self.held(id), Held::Replaced) {
                 self.pair(id)?;
             }
-            id = self.document.tree.node(id).next;
+            id = self.document.node(id).next;
         }
         if sections != NONE {
             self.todo.push(Todo::Sections(sections, self.path.len()));
@@ -186,7 +186,7 @@ impl Printer<'_, '_, '_> {
 
     /// Writes a line of a key and its value; of a long array, as many lines as it has values.
     fn pair(&mut self, id: Id) -> Result {
-        push_key(&mut self.line, &self.document.tree.node(id).key);
+        push_key(&mut self.line, self.document.key(id));
         self.line.push_str(" = ");
         let is_array = matches!(self.held(id), Held::Array);
         if !is_array || self.fits(id) {
@@ -195,13 +195,13 @@ impl Printer<'_, '_, '_> {
             return self.flush();
         }
         self.line.push_str("[\n");
-        let mut item = self.document.tree.node(id).first;
+        let mut item = self.document.node(id).first;
         while item != NONE {
             self.line.push_str("    ");
             self.value(item)?;
             self.line.push_str(",\n");
             self.flush()?;
-            item = self.document.tree.node(item).next;
+            item = self.document.node(item).next;
         }
         self.line.push_str("]\n");
         self.flush()
@@ -250,16 +250,16 @@ impl Printer<'_, '_, '_> {
 
     /// Tells the parts of a value on one line, until `take` has enough. Gives whether it had not.
     fn walk<'s>(&'s self, root: Id, mut take: impl FnMut(Step<'s>) -> bool) -> bool {
-        let tree = &self.document.tree;
+        let tree = self.document;
         let mut id = root;
         loop {
             let node = tree.node(id);
             let is_keyed = id != root && tree.node(node.parent).content.is_table();
-            if is_keyed && !take(Step::Key(&node.key)) {
+            if is_keyed && !take(Step::Key(tree.text(node.key))) {
                 return false;
             }
             let goes_on = match node.content {
-                Held::Scalar(start, end) => take(Step::Scalar(&self.document.scalars[start..end])),
+                Held::Scalar(text) => take(Step::Scalar(tree.text(text))),
                 Held::Table | Held::Array => take(Step::Begin(node.content.is_table())),
                 Held::Replaced => true,
             };

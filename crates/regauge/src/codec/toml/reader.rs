@@ -9,9 +9,9 @@ use toml_parser::Source;
 use super::build::Builder;
 use super::faults::Faults;
 use super::lines::{Cut, Expressions};
-use super::tree::{Content as _, ROOT, Tree};
+use super::tree::{BYTES_MAX, Content as _, ROOT, Tree};
 use super::types::Item;
-use super::{Options, faults};
+use super::{Options, faults, moment, scalars};
 use crate::bytes::reader::{Parse, Status};
 use crate::model::limits::Limits;
 use crate::model::number;
@@ -62,7 +62,7 @@ impl Parse for Parser {
             return Ok(Status::End);
         }
         let input = bytes.get(start..).unwrap_or_default();
-        let most = self.limits.record_bytes;
+        let most = self.limits.record_bytes.min(BYTES_MAX);
         if input.len() as u64 > most {
             return Err(faults::too_long(most).at(start as u64 + most));
         }
@@ -107,7 +107,7 @@ fn text(bytes: &[u8]) -> Result<&str> {
 }
 
 /// The tree of a document. Errors have their offset in `text`.
-pub(super) fn read(text: &str, limits: Limits) -> Result<Tree<'_, Item<'_>>> {
+pub(super) fn read(text: &str, limits: Limits) -> Result<Tree<'_, Item>> {
     let source = Source::new(text);
     let mut expressions = Expressions::new(source);
     let faults = Faults::new(text);
@@ -145,7 +145,7 @@ pub(super) fn read(text: &str, limits: Limits) -> Result<Tree<'_, Item<'_>>> {
 
 /// Gives the events of a tree. `at` is the place of the event at hand.
 fn drive<S: Sink + ?Sized>(
-    tree: &Tree<'_, Item<'_>>,
+    tree: &Tree<'_, Item>,
     count_rounded: bool,
     sink: &mut S,
     at: &mut usize,
@@ -154,23 +154,28 @@ fn drive<S: Sink + ?Sized>(
     let mut is_keyed = false;
     loop {
         let node = tree.node(id);
-        *at = node.at;
+        *at = node.at as usize;
         if is_keyed {
-            sink.key(&node.key)?;
+            sink.key(tree.text(node.key))?;
         }
-        match &node.content {
+        match node.content {
             Item::Table(_) => sink.begin_map(Some(u64::from(node.count)))?,
             Item::Array { .. } => sink.begin_array(Some(u64::from(node.count)))?,
-            Item::Text(v) => sink.str(v)?,
-            Item::Integer(v) => sink.i64(*v)?,
-            Item::Float(v, text) => {
+            Item::Text(v) => sink.str(tree.text(v))?,
+            Item::Integer(v) => sink.i64(i64::from_ne_bytes(v))?,
+            Item::Float(digits) => {
+                let digits = tree.text(digits);
+                let v = scalars::float(digits).expect("parsed before");
                 if count_rounded && v.is_finite() {
-                    note_rounded(text, *v, sink);
+                    note_rounded(digits, v, sink);
                 }
-                sink.f64(*v)?;
+                sink.f64(v)?;
             }
-            Item::Bool(v) => sink.bool(*v)?,
-            Item::Moment(v) => sink.ext(v.as_ext())?,
+            Item::Bool(v) => sink.bool(v)?,
+            Item::Moment(spelling) => {
+                let moment = moment::parse(tree.text(spelling)).expect("parsed before");
+                sink.ext(moment.as_ext())?;
+            }
         }
         if let Some(first) = tree.children(id).next() {
             is_keyed = node.content.is_table();
@@ -198,7 +203,7 @@ fn drive<S: Sink + ?Sized>(
     }
 }
 
-fn end<S: Sink + ?Sized>(container: &Item<'_>, sink: &mut S) -> Result {
+fn end<S: Sink + ?Sized>(container: &Item, sink: &mut S) -> Result {
     match container.is_table() {
         true => sink.end_map(),
         false => sink.end_array(),

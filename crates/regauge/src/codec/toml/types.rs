@@ -1,24 +1,23 @@
 //! What TOML has: the values, and the ways in which a table comes about.
 
-use std::borrow::Cow;
+use super::tree::{Content, Part, Tree};
 
-use super::moment::Moment;
-use super::tree::{Content, Tree};
-
-/// The content of a node.
-#[derive(Debug)]
-pub(super) enum Item<'i> {
+/// The content of a node: 12 bytes, aligned to 4.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Item {
     Table(Defined),
     /// An array, and whether it takes more items.
     Array {
         is_open: bool,
     },
-    Text(Cow<'i, str>),
-    Integer(i64),
-    /// A double and its digits.
-    Float(f64, Cow<'i, str>),
+    Text(Part),
+    /// The bytes of an `i64`.
+    Integer([u8; 8]),
+    /// The digits of a double.
+    Float(Part),
     Bool(bool),
-    Moment(Moment<'i>),
+    /// The spelling of a date or time.
+    Moment(Part),
 }
 
 /// How a table came about.
@@ -34,13 +33,13 @@ pub(super) enum Defined {
     Inline,
 }
 
-impl Content for Item<'_> {
+impl Content for Item {
     fn is_table(&self) -> bool {
         matches!(self, Item::Table(_))
     }
 }
 
-impl Item<'_> {
+impl Item {
     /// As messages name it.
     pub fn name(&self) -> &'static str {
         match self {
@@ -50,14 +49,14 @@ impl Item<'_> {
             Item::Array { is_open: false } => "an array",
             Item::Text(_) => "text",
             Item::Integer(_) => "an integer",
-            Item::Float(..) => "a float",
+            Item::Float(_) => "a float",
             Item::Bool(_) => "a truth value",
             Item::Moment(_) => "a date or time",
         }
     }
 }
 
-impl Tree<'_, Item<'_>> {
+impl Tree<'_, Item> {
     /// Whether there is a value beside tables that headers opened.
     pub fn has_values(&self) -> bool {
         self.contents().any(|item| match item {

@@ -4,12 +4,10 @@
 //! document is whole: the writer holds it as a tree, within the limits on nodes and bytes, and
 //! [prints](super::print) it at its end. A value that is not a container is held as its text.
 
-use std::borrow::Cow;
-
 use super::faults;
 use super::moment;
 use super::print;
-use super::tree::{Content, Id, Mark, NODES_MAX, ROOT, Tree};
+use super::tree::{BYTES_MAX, Content, Id, Mark, NODES_MAX, Part, ROOT, Tree};
 use crate::bytes::buffer::Out;
 use crate::model::hint::Hint;
 use crate::model::limits::Limits;
@@ -27,8 +25,8 @@ const VALUE: &str = "$value";
 pub(super) enum Held {
     Table,
     Array,
-    /// The TOML of a value, by its place in the text of all of them.
-    Scalar(usize, usize),
+    /// The TOML of a value.
+    Scalar(Part),
     /// What came later under the same key replaces it.
     Replaced,
 }
@@ -40,18 +38,7 @@ impl Content for Held {
 }
 
 /// A document to be printed.
-#[derive(Debug)]
-pub(super) struct Document {
-    pub tree: Tree<'static, Held>,
-    /// The TOML of all values that are not containers.
-    pub scalars: String,
-}
-
-impl Document {
-    fn new() -> Document {
-        Document { tree: Tree::new(Held::Table), scalars: String::new() }
-    }
-}
+pub(super) type Document = Tree<'static, Held>;
 
 /// Events to bytes.
 #[derive(Debug)]
@@ -63,7 +50,7 @@ pub struct Writer<'o> {
     /// The tables and arrays that are open.
     open: Vec<Id>,
     /// The key of the value that comes next.
-    key: Option<String>,
+    key: Option<Part>,
     /// The document is no map, and stands under a key of our own.
     is_single: bool,
     /// The bytes of keys and values so far.
@@ -75,7 +62,6 @@ pub struct Writer<'o> {
 #[derive(Clone, Copy, Debug)]
 struct Checkpoint {
     mark: Mark,
-    scalars: usize,
     open: usize,
     is_single: bool,
     bytes: u64,
@@ -89,7 +75,7 @@ impl<'o> Writer<'o> {
             out,
             fidelity,
             limits: Limits::default(),
-            document: Document::new(),
+            document: Tree::new("", Held::Table),
             open: Vec::new(),
             key: None,
             is_single: false,
@@ -123,33 +109,37 @@ impl<'o> Writer<'o> {
 
     fn spend(&mut self, bytes: usize) -> Result {
         self.bytes += bytes as u64;
-        if self.bytes > self.limits.record_bytes {
-            return Err(faults::too_long(self.limits.record_bytes));
+        let most = self.limits.record_bytes.min(BYTES_MAX);
+        if self.bytes > most {
+            return Err(faults::too_long(most));
         }
         Ok(())
     }
 
     /// Adds a value to the container that is open.
     fn place(&mut self, held: Held) -> Result<Id> {
-        if self.document.tree.len() >= self.limits.nodes.min(NODES_MAX) {
+        if self.document.len() >= self.limits.nodes.min(NODES_MAX) {
             return Err(faults::too_many(self.limits.nodes));
         }
         let parent = *self.open.last().expect("a document is open");
-        let key = self.key.take().map_or(Cow::Borrowed(""), Cow::Owned);
-        Ok(self.document.tree.add(parent, key, held, 0, 0))
+        let key = self.key.take().unwrap_or_default();
+        Ok(self.document.add(parent, key, held, 0, 0))
+    }
+
+    /// Keeps the key of the value that comes next.
+    fn keep_key(&mut self, key: &str) {
+        self.key = Some(self.document.keep_with(|held| held.push_str(key)));
     }
 
     fn scalar(&mut self, text: &str) -> Result {
-        self.scalar_with(|scalars| scalars.push_str(text))
+        self.scalar_with(|held| held.push_str(text))
     }
 
     fn scalar_with(&mut self, write: impl FnOnce(&mut String)) -> Result {
         self.begin_single("a single value")?;
-        let start = self.document.scalars.len();
-        write(&mut self.document.scalars);
-        let end = self.document.scalars.len();
-        self.spend(end - start)?;
-        self.place(Held::Scalar(start, end))?;
+        let text = self.document.keep_with(write);
+        self.spend(text.len())?;
+        self.place(Held::Scalar(text))?;
         self.end_single();
         Ok(())
     }
@@ -174,7 +164,7 @@ impl<'o> Writer<'o> {
         };
         self.open.push(ROOT);
         self.is_single = true;
-        self.key = Some(key.to_owned());
+        self.keep_key(key);
         Ok(())
     }
 
@@ -197,9 +187,7 @@ impl<'o> Writer<'o> {
     }
 
     fn is_in_array(&self) -> bool {
-        self.open
-            .last()
-            .is_some_and(|id| matches!(self.document.tree.node(*id).content, Held::Array))
+        self.open.last().is_some_and(|id| matches!(self.document.node(*id).content, Held::Array))
     }
 
     /// A key that the table has already.
@@ -215,8 +203,8 @@ impl<'o> Writer<'o> {
             OnLoss::Approximate => {
                 let found = format!("the key {:?} again", crate::model::text::shorten(k));
                 self.fidelity.note(LossKind::Key, found, "the last of its values");
-                self.document.tree.node_mut(first).content = Held::Replaced;
-                self.key = Some(k.to_owned());
+                self.document.node_mut(first).content = Held::Replaced;
+                self.keep_key(k);
                 Ok(())
             }
             // The notation of a key is JSON, in front of which there may be any number of spaces: so
@@ -227,11 +215,11 @@ impl<'o> Writer<'o> {
                     Some(notation) => format!("{KEY_PREFIX} {notation}"),
                     None => format!("{KEY_PREFIX}{}", Value::Text(k.to_owned())),
                 };
-                while self.document.tree.find(table, &spelled).is_some() {
+                while self.document.find(table, &spelled).is_some() {
                     spelled.insert(KEY_PREFIX.len(), ' ');
                 }
                 self.spend(spelled.len())?;
-                self.key = Some(spelled);
+                self.keep_key(&spelled);
                 Ok(())
             }
         }
@@ -301,7 +289,7 @@ impl Sink for Writer<'_> {
         })
     }
     fn str(&mut self, v: &str) -> Result {
-        self.scalar_with(|scalars| print::push_text(scalars, v))
+        self.scalar_with(|held| print::push_text(held, v))
     }
     fn begin_array(&mut self, _: Option<u64>) -> Result {
         self.begin_single("an array")?;
@@ -322,10 +310,10 @@ impl Sink for Writer<'_> {
     fn key(&mut self, k: &str) -> Result {
         self.spend(k.len())?;
         let table = *self.open.last().expect("a key stands in a table");
-        if let Some(first) = self.document.tree.find(table, k) {
+        if let Some(first) = self.document.find(table, k) {
             return self.key_again(k, first);
         }
-        self.key = Some(k.to_owned());
+        self.keep_key(k);
         Ok(())
     }
     fn end_map(&mut self) -> Result {
@@ -348,7 +336,7 @@ impl crate::Writer for Writer<'_> {
             return Err(Error::unrepresentable("found a second document, TOML holds one")
                 .hint(Hint::into(Format::Yaml).or(Hint::into(Format::Ndjson))));
         }
-        let document = std::mem::replace(&mut self.document, Document::new());
+        let document = std::mem::replace(&mut self.document, Tree::new("", Held::Table));
         print::document(&document, &mut self.out)?;
         (self.is_single, self.bytes) = (false, 0);
         self.documents += 1;
@@ -365,8 +353,7 @@ impl crate::Writer for Writer<'_> {
     fn checkpoint(&mut self) {
         let open = self.open.last().copied().unwrap_or(ROOT);
         self.checkpoint = Some(Checkpoint {
-            mark: self.document.tree.mark(open),
-            scalars: self.document.scalars.len(),
+            mark: self.document.mark(open),
             open: self.open.len(),
             is_single: self.is_single,
             bytes: self.bytes,
@@ -377,8 +364,7 @@ impl crate::Writer for Writer<'_> {
 
     fn rollback(&mut self) {
         let Some(checkpoint) = self.checkpoint else { return };
-        self.document.tree.rewind(checkpoint.mark);
-        self.document.scalars.truncate(checkpoint.scalars);
+        self.document.rewind(checkpoint.mark);
         self.open.truncate(checkpoint.open);
         self.key = None;
         self.is_single = checkpoint.is_single;
