@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use regauge_measure::report::{Report, Row};
-use regauge_measure::{Options, Progress, Quiet, Runtime, Stage, run};
+use regauge_measure::{Options, PartSize, Progress, Quiet, Runtime, Stage, run};
 use regauge_report::{Layout, render};
 use regauge_testdata::has;
 
@@ -493,6 +493,32 @@ fn documents_that_a_contender_does_not_give_back_can_be_left_out() {
     assert!(row(&report, "test honest").timing.is_some());
     // One that is wrong everywhere is not waited for.
     assert_eq!(row(&report, "test wrong").wrong_documents, 298);
+}
+
+#[test]
+fn short_of_time_everything_is_checked_and_timed_on_a_part() {
+    if !has("python3", &["--version"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let lines: String = (0..3_000)
+        .map(|index| format!("{{\"name\":\"n{index:04}\",\"text\":\"{}\"}}\n", "x".repeat(60)))
+        .collect();
+    let mut options = options(folder.path(), "a.ndjson", &lines, &["honest"]);
+    (options.rounds, options.budget) = (None, Duration::from_secs(8));
+    options.common = true;
+    options.part_size = PartSize { whole: 100_000, part: 30_000 };
+    let whole = run(&options, &mut Quiet).unwrap();
+    assert!(!whole.method.checked_on_part, "documents may be left out: all are looked at");
+    options.part_only = true;
+    let report = run(&options, &mut Quiet).unwrap();
+    let method = &report.method;
+    assert!(method.checked_on_part && !method.has_finals && method.every > 1, "{method:?}");
+    let honest = row(&report, "test honest");
+    assert!(honest.timing.is_some() && honest.whole.is_none());
+    // Sizes are those of all documents; Python writes three spaces in each.
+    assert_eq!(report.input.documents, 3_000);
+    assert_eq!(honest.output_bytes, Some(lines.len() as u64 + 3 * 3_000));
 }
 
 #[test]

@@ -23,20 +23,19 @@ const TURNS: usize = 4;
 pub(crate) struct Finals<'f> {
     pub check: &'f Check<'f>,
     pub part: &'f References,
+    pub part_gzip: &'f [(String, u64)],
     pub whole: &'f References,
     pub gzip: &'f [(String, u64)],
 }
 
 impl Finals<'_> {
-    /// Checks those that come first; the ones that are wrong lose their times. Sizes become those of
-    /// the whole.
+    /// Checks those that come first; the ones that are wrong lose their times.
     pub(crate) fn hold(
         &self,
         report: &mut Report,
         untimed: &mut Vec<Untimed>,
         progress: &mut dyn Progress,
     ) -> Result<(), Error> {
-        self.enlarge(report);
         let options = self.check.options;
         let mut seen: Vec<usize> = Vec::new();
         let mut on_the_part: Vec<String> = Vec::new();
@@ -111,17 +110,22 @@ impl Finals<'_> {
         report.rows.iter_mut().find(|row| row.runtime == one.runtime && row.contender == one.name)
     }
 
-    /// Scales the output of a library from the part to the whole.
-    fn enlarge(&self, report: &mut Report) {
-        let size = |references: &References, format: &str| {
+    /// Scales the output of a library from the part to the whole, as regauge's own bytes of that
+    /// format grow.
+    pub(crate) fn enlarge(&self, report: &mut Report) {
+        let sizes = |references: &References, gzip: &[(String, u64)], format: &str| {
             let same = references.list.iter().find(|one| one.name() == format);
-            same.or(references.list.first()).map_or(1, |one| one.bytes.max(1)) as f64
+            same.or(references.list.first())
+                .map_or((1, 1), |one| (one.bytes.max(1), gzip_of(gzip, &one.name()).max(1)))
+        };
+        let larger = |bytes: Option<u64>, part: u64, whole: u64| {
+            bytes.map(|bytes| (u128::from(bytes) * u128::from(whole) / u128::from(part)) as u64)
         };
         for row in &mut report.rows {
-            let factor = size(self.whole, &row.format) / size(self.part, &row.format);
-            let larger = |bytes: Option<u64>| bytes.map(|bytes| (bytes as f64 * factor) as u64);
-            row.output_bytes = larger(row.output_bytes);
-            row.output_gzip_bytes = larger(row.output_gzip_bytes);
+            let part = sizes(self.part, self.part_gzip, &row.format);
+            let whole = sizes(self.whole, self.gzip, &row.format);
+            row.output_bytes = larger(row.output_bytes, part.0, whole.0);
+            row.output_gzip_bytes = larger(row.output_gzip_bytes, part.1, whole.1);
         }
     }
 }

@@ -53,16 +53,12 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
         progress.left(options.budget);
     }
     progress.begin(Stage::References, 1);
-    let whole_folder = subfolder(work.path(), "whole")?;
-    let mut whole = References::write(&files, &whole_folder)?;
+    let mut whole = References::write(&files, &subfolder(work.path(), "whole")?)?;
     let mut contenders = order::chosen(options, &runners, &files, &mut whole)?;
     let whole_gzip = gzip_all(&whole)?;
     // Large data is checked and timed on a part, the same for all, and the winners on the whole.
     let smaller = match may_be_smaller(options) {
-        true => {
-            let folder = subfolder(work.path(), "part")?;
-            whole.smaller(options.part_size, &whole_folder, &folder)?
-        }
+        true => whole.smaller(options.part_size, &subfolder(work.path(), "part")?)?,
         false => None,
     };
     let (mut references, mut gzip) = match &smaller {
@@ -86,15 +82,17 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
         && references.shape != Shape::Document
         && let Some((gone, note)) = sift::disputed(&check, &outcomes, &references, progress)?
     {
-        references = references.without(&gone, &whole_folder)?;
-        references.notes.push(note);
+        references = references.without(&gone)?;
         gzip = gzip_all(&references)?;
-        whole = references.clone();
+        if smaller.is_none() {
+            whole = references.clone();
+        }
+        whole.notes.push(note);
         // The second pass has a time of its own: nobody may be lost to the first.
         outcomes.clear();
         outcomes = Check { began: Instant::now(), ..check }.all(&references, &gzip, progress)?;
     }
-    let whole_gzip = if smaller.is_some() { whole_gzip } else { gzip };
+    let whole_gzip = if smaller.is_some() { whole_gzip } else { gzip.clone() };
 
     let tried = check.safety(&outcomes, progress)?;
     let budget = options.budget.mul_f64(COMPRESSION_SHARE);
@@ -104,7 +102,8 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
     if smaller.is_some() {
         compression::of_the_whole(&mut compressions, &references, &whole, &whole_gzip);
     }
-    let share = if smaller.is_some() { RACE_SHARE } else { 1.0 };
+    let has_finals = smaller.is_some() && !options.part_only;
+    let share = if has_finals { RACE_SHARE } else { 1.0 };
     let for_the_report = options.budget.mul_f64(REPORT_SHARE).min(FOR_THE_REPORT);
     let until = options.budget.mul_f64(share).saturating_sub(for_the_report);
     let timed = timed::all(&check, &mut outcomes, &references, until, progress)?;
@@ -131,6 +130,7 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
             every: timed.every * smaller.as_ref().map_or(1, |one| one.every),
             part: smaller.as_ref().and_then(|one| one.part.clone()),
             checked_on_part: smaller.is_some(),
+            has_finals,
         },
         references: fill::report_references(
             &whole,
@@ -155,8 +155,17 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
     let (mut report, mut untimed) = fill::fill(report, &contenders, found, &references, options);
     fill::note_safety(&mut report, &names, tried);
     if smaller.is_some() {
-        let finals = Finals { check: &check, part: &references, whole: &whole, gzip: &whole_gzip };
-        finals.hold(&mut report, &mut untimed, progress)?;
+        let finals = Finals {
+            check: &check,
+            part: &references,
+            part_gzip: &gzip,
+            whole: &whole,
+            gzip: &whole_gzip,
+        };
+        finals.enlarge(&mut report);
+        if has_finals {
+            finals.hold(&mut report, &mut untimed, progress)?;
+        }
     }
     judge(&mut report, options, &bundled, &untimed);
     report.method.took_s = began.elapsed().as_secs_f64();
@@ -164,9 +173,10 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
 }
 
 /// Returns whether large data may be timed on a part: not where everything was asked for, and not
-/// for a task, whose figures are of the whole.
+/// for a task, whose figures are of the whole, unless it is short of time.
 fn may_be_smaller(options: &Options) -> bool {
-    options.rounds.is_none() && options.take_part.is_empty() && !options.common
+    let is_for_all = options.take_part.is_empty() && !options.common;
+    options.rounds.is_none() && (is_for_all || options.part_only)
 }
 
 /// Adds the costs and the recommendation to the report.

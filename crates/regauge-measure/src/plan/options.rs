@@ -46,6 +46,9 @@ pub struct Options {
     pub sample_at_once: bool,
     /// Which data is timed on a part.
     pub part_size: PartSize,
+    /// Whether everything is checked and timed on that part, the winners too: for a task that has
+    /// much less than its own time.
+    pub part_only: bool,
     /// No check begins after this share of the budget; the rest is for timing.
     pub check_share: f64,
     /// Adapter files of the user's own.
@@ -125,6 +128,7 @@ impl Options {
             usual_first: false,
             sample_at_once: false,
             part_size: PartSize::DEFAULT,
+            part_only: false,
             check_share: 0.5,
             adapters: Vec::new(),
             runners: Vec::new(),
@@ -201,6 +205,8 @@ impl PartSize {
     pub(crate) const DEFAULT: PartSize = PartSize { whole: 3 << 20, part: 256 << 10 };
     /// In a quick look.
     pub(crate) const QUICK: PartSize = PartSize { whole: 128 << 10, part: 64 << 10 };
+    /// In a task that has much less than its own time.
+    pub(crate) const TASK: PartSize = PartSize { whole: 6 << 20, part: 3 << 20 };
 }
 
 /// Whether hostile documents are tested.

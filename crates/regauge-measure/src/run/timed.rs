@@ -158,7 +158,7 @@ fn slice(
         return Ok((1, references.clone()));
     }
     let folder = subfolder(check.work, "timed")?;
-    Ok((every, references.slice(every, &check.work.join("whole"), &folder)?))
+    Ok((every, references.slice(every, &folder)?))
 }
 
 fn not_reached(check: &Check, outcomes: &[Outcome]) -> Option<String> {

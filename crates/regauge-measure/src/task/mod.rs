@@ -27,7 +27,7 @@ use crate::model::machine::Machine;
 use crate::model::report::{self, Axis, Chart, Input, Line, Method, Report, Rounds};
 use crate::model::{assets, runtime, stats};
 use crate::plan::folders::{file_name, work_dir};
-use crate::plan::options::{Options, Progress, Stage};
+use crate::plan::options::{Options, PartSize, Progress, Stage};
 use crate::plan::sample::{self, Kind};
 
 use calls::Batch;
@@ -38,6 +38,8 @@ use program::{Both, Program, Programs};
 /// The processor's share of the time below which a machine counts as busy. Programs use one core
 /// and rarely wait for the disk, so on a quiet machine it is almost 1.
 const BUSY: f64 = 0.8;
+/// With less than this part of its own time, a task checks and times a part of its data.
+const SHORT: f64 = 0.4;
 
 /// A task, as `regauge measure --task` lists it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,6 +119,10 @@ pub fn run(
     let whole = !request.file && request.records.is_none();
     if let Some(seconds) = plan.budget.filter(|_| whole && !request.budget) {
         options.budget = Duration::from_secs(seconds);
+    }
+    let is_short = |seconds| options.budget < Duration::from_secs(seconds).mul_f64(SHORT);
+    if plan.operation == Operation::Codec && whole && plan.budget.is_some_and(is_short) {
+        (options.part_only, options.part_size) = (true, PartSize::TASK);
     }
     match plan.operation {
         Operation::Codec => codec(&plan, options, progress),
@@ -271,6 +277,7 @@ fn programs(
             every: 1,
             part: None,
             checked_on_part: false,
+            has_finals: false,
         },
         references: Vec::new(),
         rows: Vec::new(),

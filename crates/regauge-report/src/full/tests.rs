@@ -120,6 +120,7 @@ pub(super) fn report() -> Report {
             every: 3,
             part: None,
             checked_on_part: false,
+            has_finals: false,
         },
         references: [("marc", 31, 90), ("msgpack", 42, 82), ("marc-json", 56, 81)]
             .iter()

@@ -151,15 +151,24 @@ pub struct Method {
     /// Whether all but the winners were checked on what was timed, and not on the whole.
     #[serde(default)]
     pub checked_on_part: bool,
+    /// If so, whether the winners were then checked on the whole.
+    #[serde(default = "has_finals")]
+    pub has_finals: bool,
+}
+
+/// Results of the first version, which do not say it, have them.
+fn has_finals() -> bool {
+    true
 }
 
 impl Method {
     /// Says what was looked at beyond the part that was timed.
     #[must_use]
     pub fn beyond_the_part(&self) -> &'static str {
-        match self.checked_on_part {
-            true => "the winners are also checked on the whole",
-            false => "sizes and checks cover all",
+        match (self.checked_on_part, self.has_finals) {
+            (true, true) => "the winners are also checked on the whole",
+            (true, false) => "checks cover a part too; without --budget, all",
+            (false, _) => "sizes and checks cover all",
         }
     }
 }

@@ -35,6 +35,7 @@ pub(crate) fn empty() -> Report {
             every: 1,
             part: None,
             checked_on_part: false,
+            has_finals: false,
         },
         references: Vec::new(),
         rows: Vec::new(),

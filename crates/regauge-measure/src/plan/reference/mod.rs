@@ -80,6 +80,8 @@ pub(crate) struct References {
     pub documents: u64,
     pub list: Vec<Bytes>,
     pub notes: Vec<String>,
+    /// Where they are.
+    folder: PathBuf,
 }
 
 impl References {
@@ -237,30 +239,25 @@ impl References {
             list.push(one);
         }
         let documents = spans_of(&path, Format::Ndjson)?.len() as u64;
-        Ok(References { shape, documents, list, notes })
+        Ok(References { shape, documents, list, notes, folder: folder.to_owned() })
     }
 
     /// Rewrites the references without these documents (numbered from 0).
-    pub(crate) fn without(&self, gone: &BTreeSet<u64>, folder: &Path) -> Result<References, Error> {
-        let path = folder.join("base");
+    pub(crate) fn without(&self, gone: &BTreeSet<u64>) -> Result<References, Error> {
+        let path = self.folder.join("base");
         keep_documents(&path, &path, &|index| !gone.contains(&index))?;
-        let mut references = References::from_base(self.shape, folder)?;
+        let mut references = References::from_base(self.shape, &self.folder)?;
         references.notes.splice(0..0, self.notes.iter().cloned());
         Ok(references)
     }
 
     /// Writes the references of every `every`-th document into `folder`; returns these references
     /// themselves if that is all of them.
-    pub(crate) fn slice(
-        &self,
-        every: u64,
-        whole: &Path,
-        folder: &Path,
-    ) -> Result<References, Error> {
+    pub(crate) fn slice(&self, every: u64, folder: &Path) -> Result<References, Error> {
         if every <= 1 {
             return Ok(self.clone());
         }
-        keep_documents(&whole.join("base"), &folder.join("base"), &|index| {
+        keep_documents(&self.folder.join("base"), &folder.join("base"), &|index| {
             index.is_multiple_of(every)
         })?;
         References::from_base(self.shape, folder)

@@ -35,13 +35,8 @@ pub(crate) struct Smaller {
 impl References {
     /// Writes a part of large data into `folder`; returns nothing if the data is small, or has no
     /// parts.
-    pub(crate) fn smaller(
-        &self,
-        size: PartSize,
-        whole: &Path,
-        folder: &Path,
-    ) -> Result<Option<Smaller>, Error> {
-        let base = whole.join("base");
+    pub(crate) fn smaller(&self, size: PartSize, folder: &Path) -> Result<Option<Smaller>, Error> {
+        let base = self.folder.join("base");
         let bytes = std::fs::metadata(&base).map_err(Error::io("read", &base))?.len();
         if bytes <= size.whole {
             return Ok(None);
