@@ -1,6 +1,10 @@
 //! The position of a value in a document: `$.items[2].when`.
 
+mod pattern;
+
 use std::fmt;
+
+pub use pattern::{Pattern, Selector};
 
 /// One step down from a container to a value in it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

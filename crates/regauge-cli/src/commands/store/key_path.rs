@@ -1,39 +1,29 @@
 //! The place of the key within each document: `--key id.bioguide`.
 
 use regauge::Value;
-use regauge::path::{Path, Step};
+use regauge::path::{Path, Pattern, Selector, Step};
 
 /// The names of nested members, outermost first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyPath(Vec<String>);
 
 impl KeyPath {
-    /// Parses names with dots between them. A backslash escapes a dot or a backslash in a name.
+    /// Parses the path of nested members, in the grammar of all paths.
     ///
     /// # Errors
-    /// An empty name, or a backslash before any other character.
+    /// A fault in the path, or a step that names no member.
     pub fn parse(text: &str) -> Result<KeyPath, String> {
-        let mut names = vec![String::new()];
-        let mut chars = text.chars();
-        while let Some(c) = chars.next() {
-            let name = names.last_mut().expect("there is always one");
-            match c {
-                '.' => names.push(String::new()),
-                '\\' => match chars.next() {
-                    Some(c @ ('.' | '\\')) => name.push(c),
-                    _ => {
-                        return Err("found a backslash before neither a dot nor a backslash; \
-                                    write \\\\ for a backslash in a name"
-                            .to_owned());
-                    }
-                },
-                c => name.push(c),
-            }
-        }
-        match names.iter().any(String::is_empty) {
-            true => Err("found an empty name, expected names with a dot between them; \
-                         write \\. for a dot in a name"
-                .to_owned()),
+        let Pattern(steps) = Pattern::parse(text)?;
+        let names = steps.into_iter().map(|step| match step {
+            Selector::Key(name) => Ok(String::from(name)),
+            Selector::EachKey | Selector::Index(_) | Selector::Each => Err(format!(
+                "found the step {} in a path to one key, expected names with dots between them",
+                Pattern(vec![step]).to_string().trim_start_matches(['$', '.'])
+            )),
+        });
+        let names = names.collect::<Result<Vec<_>, _>>()?;
+        match names.is_empty() {
+            true => Err("found $, the whole document, expected the name of a member".to_owned()),
             false => Ok(KeyPath(names)),
         }
     }
@@ -89,13 +79,22 @@ impl KeyPath {
     fn hint(&self, document: &Value) -> String {
         let whole = self.0.join(".");
         match self.0.len() > 1 && member(document, &whole).is_some() {
-            true => format!(
-                "; pass --key '{}' for the member of that name",
-                whole.replace('\\', "\\\\").replace('.', "\\.")
-            ),
+            true => format!("; pass --key '{}' for the member of that name", escaped(&whole)),
             false => String::new(),
         }
     }
+}
+
+/// Returns a name as it is written in a path.
+fn escaped(name: &str) -> String {
+    let mut text = String::new();
+    for c in name.chars() {
+        if matches!(c, '.' | '\\' | '[' | ']') {
+            text.push('\\');
+        }
+        text.push(c);
+    }
+    text
 }
 
 /// Returns the member of a map under this name.
@@ -118,6 +117,10 @@ mod tests {
         assert_eq!(names("two words. x").unwrap(), "two words| x");
         for wrong in ["", ".", "a.", ".a", "a..b"] {
             assert!(names(wrong).unwrap_err().contains("empty name"), "{wrong}");
+        }
+        assert_eq!(names("$.id[\"k y\"]").unwrap(), "id|k y");
+        for wrong in ["a[0]", "a[*].b", "*", "$"] {
+            assert!(names(wrong).unwrap_err().starts_with("found"), "{wrong}");
         }
         for wrong in [r"a\", r"a\b"] {
             assert!(names(wrong).unwrap_err().contains("backslash"), "{wrong}");
