@@ -12,6 +12,10 @@ use crate::policy::documents::{Documents, Duplicates, Join, Split};
 use crate::policy::event::{Source as _, Writer};
 use crate::policy::fidelity::Fidelity;
 use crate::policy::notation::{Escape, Unwrap};
+use crate::policy::select::Matches;
+use crate::policy::select::plan::Plan;
+use crate::policy::select::sink::{Marks, Select};
+use crate::policy::take::{Pick, Take, Taken};
 use crate::policy::track::Tracker;
 use crate::{Error, ErrorKind, Result};
 /// What a conversion did.
@@ -23,6 +27,8 @@ pub struct Summary {
     pub bad_records: u64,
     /// Values that were not kept exactly.
     pub fidelity: Fidelity,
+    /// Which rules of [`Options::select`] matched.
+    pub matches: Matches,
 }
 
 /// Called for each skipped record, in input order: with the error for the first
@@ -40,6 +46,7 @@ pub(crate) fn run<'a>(
     out: Out<'a>,
     options: &Options,
     tracked: bool,
+    pick: Option<Pick>,
     on_bad: &mut OnBad<'_>,
 ) -> Result<(Summary, Out<'a>)> {
     let mut identity;
@@ -49,7 +56,7 @@ pub(crate) fn run<'a>(
         identity.identity = true;
         options = &identity;
     }
-    let job = Job { options, tracked };
+    let job = Job { options, tracked, pick };
     options.from.visit(ConvertFrom { job, input, out, on_bad })
 }
 
@@ -102,6 +109,8 @@ impl<'a, P: Parse> Visitor for ConvertTo<'_, 'a, '_, P> {
 pub(super) struct Job<'o> {
     pub(super) options: &'o Options,
     pub(super) tracked: bool,
+    /// Which documents are converted, unless all are.
+    pub(super) pick: Option<Pick>,
 }
 
 impl Job<'_> {
@@ -136,56 +145,118 @@ impl Job<'_> {
         on_bad: &mut OnBad<'_>,
     ) -> Result<Summary> {
         let options = self.options;
-        let documents = options.resolved_documents();
-        let (wrap, unwrap) = (options.wraps(), options.unwraps());
-        let refuse_duplicates = options.duplicate_keys == DuplicateKeys::Refuse;
         reader.keep_records(options.skip_bad);
-        let extended = options.reads_extended_json();
-        let bad_records = if !self.tracked
-            && !wrap
-            && !unwrap
-            && !extended
-            && !refuse_duplicates
-            && matches!(documents, Documents::Keep | Documents::Auto)
-        {
-            pump(&mut reader, writer, options.skip_bad, on_bad)?
+        let elements = self.pick.is_some() && options.counts_elements();
+        let (most, pick) = match self.pick {
+            // The loop ends after so many documents.
+            Some(Pick::First(most)) if !elements => (most, None),
+            pick => (u64::MAX, pick),
+        };
+        let taken = Taken::default();
+        let run = Loop { skip_bad: options.skip_bad, most, taken: &taken };
+        let plan = self.plan()?;
+        let marks = Marks::new(plan.as_ref());
+        let is_read_plainly = pick.is_none() && !self.adapts_reader();
+        let ran = if is_read_plainly && plan.is_none() && !self.adapts_writer() {
+            run.pump(&mut reader, writer, on_bad)?
         } else {
-            // Built from the writer's end to the reader's.
-            let mut chain: Box<dyn Writer + '_> = Box::new(&mut *writer);
-            if wrap {
-                chain = Box::new(Escape::new(chain));
-            }
-            match documents {
-                Documents::Split => chain = Box::new(Split::new(chain)),
-                Documents::Join => chain = Box::new(Join::new(chain)?),
-                Documents::Keep | Documents::Auto => {}
-            }
-            if refuse_duplicates || options.report {
-                chain = Box::new(Duplicates::new(chain, refuse_duplicates));
-            }
-            if unwrap {
-                let unwrap = Unwrap::new(chain, &options.limits);
-                chain = match options.numbers_as_decimals() {
-                    true => Box::new(unwrap.with_numbers_as_decimals()),
-                    false => Box::new(unwrap),
-                };
-            }
-            if extended {
-                chain = Box::new(FromExtended::new(chain, &options.limits));
-            }
-            if self.tracked {
-                let mut tracker = Tracker::new(chain);
-                pump(&mut reader, &mut tracker, options.skip_bad, on_bad)
-                    .map_err(|error| placed(error, &tracker))?
-            } else {
-                pump(&mut reader, &mut chain, options.skip_bad, on_bad)?
+            let mut chain = self.before_writer(&mut *writer)?;
+            match &plan {
+                // The adapter is compiled together with the reader.
+                Some(plan) if is_read_plainly => {
+                    run.pump(&mut reader, &mut Select::new(chain, plan, &marks), on_bad)?
+                }
+                _ => {
+                    if let Some(plan) = &plan {
+                        chain = Box::new(Select::new(chain, plan, &marks));
+                    }
+                    if let Some(pick) = pick {
+                        chain = Box::new(Take::new(chain, pick, elements, &taken));
+                    }
+                    chain = self.after_reader(chain);
+                    if self.tracked {
+                        let mut tracker = Tracker::new(chain);
+                        run.pump(&mut reader, &mut tracker, on_bad)
+                            .map_err(|error| placed(error, &tracker))?
+                    } else {
+                        run.pump(&mut reader, &mut chain, on_bad)?
+                    }
+                }
             }
         };
+        let documents = match pick {
+            Some(Pick::Count) => taken.seen(),
+            Some(Pick::Sample { .. }) if !elements => taken.kept(),
+            _ => reader.records() - ran.bad_records + u64::from(ran.is_cut),
+        };
         Ok(Summary {
-            documents: reader.records() - bad_records,
-            bad_records,
+            documents,
+            bad_records: ran.bad_records,
             fidelity: writer.fidelity().clone(),
+            matches: marks.matches(),
         })
+    }
+
+    /// Returns the states of the selection, if there is one.
+    fn plan(&self) -> Result<Option<Plan>> {
+        let Options { select, from, to, .. } = self.options;
+        if select.is_empty() {
+            return Ok(None);
+        }
+        let plan = Plan::new(select, to.is_marc())
+            .map_err(|fault| Error::new(ErrorKind::Unsupported, fault))?;
+        let is_marc = from.is_marc() || to.is_marc();
+        Ok(Some(if is_marc { plan.pruning() } else { plan }))
+    }
+
+    /// Returns whether the events of the reader are changed, or their place is tracked.
+    fn adapts_reader(&self) -> bool {
+        self.tracked || self.options.unwraps() || self.options.reads_extended_json()
+    }
+
+    /// Returns whether documents are cut, joined or checked before they are written.
+    fn adapts_writer(&self) -> bool {
+        self.options.wraps()
+            || self.options.duplicate_keys == DuplicateKeys::Refuse
+            || !matches!(self.options.resolved_documents(), Documents::Keep | Documents::Auto)
+    }
+
+    /// Puts the adapters that cut, join and check documents in front of a writer.
+    fn before_writer<'w, W: Writer + ?Sized>(
+        &self,
+        writer: &'w mut W,
+    ) -> Result<Box<dyn Writer + 'w>> {
+        let options = self.options;
+        let mut chain: Box<dyn Writer + 'w> = Box::new(writer);
+        if options.wraps() {
+            chain = Box::new(Escape::new(chain));
+        }
+        match options.resolved_documents() {
+            Documents::Split => chain = Box::new(Split::new(chain)),
+            Documents::Join => chain = Box::new(Join::new(chain)?),
+            Documents::Keep | Documents::Auto => {}
+        }
+        let refuses = options.duplicate_keys == DuplicateKeys::Refuse;
+        if refuses || options.report {
+            chain = Box::new(Duplicates::new(chain, refuses));
+        }
+        Ok(chain)
+    }
+
+    /// Puts the adapters that undo a notation in front of the others.
+    fn after_reader<'w>(&self, mut chain: Box<dyn Writer + 'w>) -> Box<dyn Writer + 'w> {
+        let options = self.options;
+        if options.unwraps() {
+            let unwrap = Unwrap::new(chain, &options.limits);
+            chain = match options.numbers_as_decimals() {
+                true => Box::new(unwrap.with_numbers_as_decimals()),
+                false => Box::new(unwrap),
+            };
+        }
+        if options.reads_extended_json() {
+            chain = Box::new(FromExtended::new(chain, &options.limits));
+        }
+        chain
     }
 }
 
@@ -209,37 +280,63 @@ fn placed<W: Writer + ?Sized>(error: Error, writer: &W) -> Error {
     }
 }
 
-/// Runs the main loop: one document after the other. Returns the number of broken records skipped.
-fn pump<P: Parse, W: Writer + ?Sized>(
-    reader: &mut Reader<'_, P>,
-    writer: &mut W,
+/// The main loop.
+struct Loop<'t> {
     skip_bad: bool,
-    on_bad: &mut OnBad<'_>,
-) -> Result<u64> {
-    let mut bad_records = 0;
-    loop {
-        if skip_bad {
-            writer.checkpoint();
+    /// The number of documents after which it ends.
+    most: u64,
+    /// What an adapter that picks documents has to say.
+    taken: &'t Taken,
+}
+
+/// What the main loop did.
+struct Ran {
+    bad_records: u64,
+    /// Whether it ended within a document.
+    is_cut: bool,
+}
+
+impl Loop<'_> {
+    /// Runs: one document after the other.
+    fn pump<P: Parse, W: Writer + ?Sized>(
+        &self,
+        reader: &mut Reader<'_, P>,
+        writer: &mut W,
+        on_bad: &mut OnBad<'_>,
+    ) -> Result<Ran> {
+        let skip_bad = self.skip_bad;
+        let mut ran = Ran { bad_records: 0, is_cut: false };
+        loop {
+            if skip_bad {
+                writer.checkpoint();
+            }
+            writer.fidelity().set_record(reader.records() + 1);
+            if reader.records() - ran.bad_records >= self.most || self.taken.has_stopped() {
+                break;
+            }
+            let mut take = |mut piece: Skipped| {
+                piece.error = piece.error.filter(|_| ran.bad_records < NAMED_BAD_RECORDS);
+                on_bad(piece)
+            };
+            match reader.next(writer) {
+                Ok(false) => break,
+                Ok(true) => match writer.end_document() {
+                    Ok(()) => continue,
+                    Err(error) => take(reader.reject(placed(error, writer), skip_bad)?)?,
+                },
+                Err(_) if self.taken.has_stopped() => {
+                    ran.is_cut = true;
+                    break;
+                }
+                Err(error) if skip_bad => reader.pass_over(placed(error, writer), &mut take)?,
+                Err(error) => return Err(error),
+            }
+            writer.rollback();
+            ran.bad_records += 1;
         }
-        writer.fidelity().set_record(reader.records() + 1);
-        let mut take = |mut piece: Skipped| {
-            piece.error = piece.error.filter(|_| bad_records < NAMED_BAD_RECORDS);
-            on_bad(piece)
-        };
-        match reader.next(writer) {
-            Ok(false) => break,
-            Ok(true) => match writer.end_document() {
-                Ok(()) => continue,
-                Err(error) => take(reader.reject(placed(error, writer), skip_bad)?)?,
-            },
-            Err(error) if skip_bad => reader.pass_over(placed(error, writer), &mut take)?,
-            Err(error) => return Err(error),
-        }
-        writer.rollback();
-        bad_records += 1;
+        writer.finish()?;
+        Ok(ran)
     }
-    writer.finish()?;
-    Ok(bad_records)
 }
 
 /// Drives a custom reader into the writer that the options ask for. With `tracked`, errors and losses
@@ -253,6 +350,6 @@ pub(crate) fn write_with<'a, P: Parse>(
     options: &Options,
     tracked: bool,
 ) -> Result<(Summary, Out<'a>)> {
-    let job = Job { options, tracked };
+    let job = Job { options, tracked, pick: None };
     job.to_writer(reader, out, &mut |_| Ok(()))
 }

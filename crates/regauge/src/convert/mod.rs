@@ -15,6 +15,8 @@ use crate::codec::contract::{Codec, Visitor};
 pub use crate::options::{DuplicateKeys, Options};
 use crate::policy::event::Writer;
 use crate::policy::fidelity::OnLoss;
+pub use crate::policy::select::{Action, Matches, Rule, Selection};
+use crate::policy::take::Pick;
 use crate::{Error, ErrorKind, Result};
 use job::{Job, run};
 
@@ -32,6 +34,7 @@ pub fn convert<'a>(
     on_bad: &mut OnBad<'_>,
 ) -> Result<Summary> {
     let again = input.repeat();
+    let pick = picked(again.as_ref(), options)?;
     let result = if options.jobs > 1 && parallel::can_split_input(&input, options) {
         parallel::convert(input, output, options, on_bad)
     } else {
@@ -41,8 +44,9 @@ pub fn convert<'a>(
         let tracked = options.report
             || options.on_loss == OnLoss::Approximate
             || options.skip_bad
+            || options.sample.is_some()
             || again.is_none();
-        run(input, out, options, tracked, on_bad).map(|(summary, _)| summary)
+        run(input, out, options, tracked, pick, on_bad).map(|(summary, _)| summary)
     };
     result.map_err(|error| explain(error, again, options))
 }
@@ -63,15 +67,44 @@ pub fn convert_bytes(input: &[u8], options: &Options) -> Result<Vec<u8>> {
 /// # Errors
 /// Same as [`convert`].
 pub fn convert_counted(input: &[u8], options: &Options) -> Result<(Vec<u8>, u64)> {
-    let tracked = options.report || options.on_loss == OnLoss::Approximate;
+    let tracked =
+        options.report || options.on_loss == OnLoss::Approximate || options.sample.is_some();
+    let pick = picked(Some(&Input::Bytes(input)), options)?;
     // Most formats take about the same space: the buffer of a small document need not move as it
     // grows.
     let room = input.len().saturating_add(64).min(ROOM_BYTES);
     let out = Out::reusing(Vec::with_capacity(room));
-    match run(Input::Bytes(input), out, options, tracked, &mut |_| Ok(())) {
+    match run(Input::Bytes(input), out, options, tracked, pick, &mut |_| Ok(())) {
         Ok((summary, out)) => Ok((out.into_vec(), summary.documents)),
         Err(error) => Err(explain(error, Some(Input::Bytes(input)), options)),
     }
+}
+
+/// Returns which documents are converted, unless all are; for a sample, `again` is read to count
+/// them.
+fn picked(again: Option<&Input<'_>>, options: &Options) -> Result<Option<Pick>> {
+    let Some(size) = options.sample else { return Ok(first(options)) };
+    if options.head.is_some() {
+        let message = "found both head and sample, expected one of them";
+        return Err(Error::new(ErrorKind::Unsupported, message));
+    }
+    let Some(input) = again.and_then(Input::repeat) else {
+        let message = "found an input that can be read only once; a sample takes two readings";
+        return Err(Error::new(ErrorKind::Unsupported, message)
+            .hint("write it to a file first, or take its first documents"));
+    };
+    let quiet = Options { report: false, select: Selection::default(), ..options.clone() };
+    let out = Out::to_output(Discard, options.limits.record_bytes);
+    let counted = run(input, out, &quiet, false, Some(Pick::Count), &mut |_| Ok(()));
+    let (counted, _) =
+        counted.map_err(|error| explain(error, again.and_then(Input::repeat), &quiet))?;
+    let (left, rest) = (size.min(counted.documents), counted.documents);
+    Ok(Some(Pick::Sample { left, rest, random: options.seed }))
+}
+
+/// Returns how many documents are converted, if only the first ones are.
+fn first(options: &Options) -> Option<Pick> {
+    options.head.map(|most| Pick::First(most.max(1)))
 }
 
 /// Adds to an error what a second reading of its input reveals: the path, the line, and an excerpt.
@@ -86,7 +119,7 @@ pub fn explain(mut error: Error, again: Option<Input<'_>>, options: &Options) ->
         let Some(second) = again.repeat() else { return error };
         let quiet = Options { jobs: 1, report: false, ..options.clone() };
         let out = Out::to_output(Discard, options.limits.record_bytes);
-        if let Err(replayed) = run(second, out, &quiet, true, &mut |_| Ok(()))
+        if let Err(replayed) = run(second, out, &quiet, true, first(options), &mut |_| Ok(()))
             && replayed.kind() == error.kind()
             && replayed.offset() == error.offset()
             && let Some(path) = replayed.path()
@@ -138,7 +171,8 @@ pub fn read<'a>(
 ) -> Result<Summary> {
     let again = input.repeat();
     let kept = options.for_trees();
-    let job = Job { options: &kept, tracked: options.report || again.is_none() };
+    let pick = picked(again.as_ref(), options)?;
+    let job = Job { options: &kept, tracked: options.report || again.is_none(), pick };
     let result = options.from.visit(ReadFrom { job, input, sink, on_bad });
     result.map_err(|error| explain(error, again, options))
 }

@@ -27,6 +27,7 @@ use crate::model::format::{Format, Framing};
 use crate::options::Options;
 use crate::policy::documents::Documents;
 use crate::policy::fidelity::{Fidelity, OnLoss};
+use crate::policy::select::Matches;
 use crate::{Error, ErrorKind, Result};
 
 /// Parts under way per worker: one being converted, the others converted and waiting for an earlier
@@ -45,7 +46,9 @@ pub fn can_split(options: &Options) -> bool {
         Documents::Join => options.to == Format::Json,
         Documents::Split => options.to.is_marc(),
     };
-    records && documents
+    // Which documents are taken depends on those before them.
+    let all = options.head.is_none() && options.sample.is_none();
+    records && documents && all
 }
 
 /// Returns whether this conversion can be cut into parts for this input: see [`can_split`]. In a
@@ -208,7 +211,8 @@ pub(crate) fn convert<'a>(
         sheet: Mutex::new(Sheet { output, frame: Frame::new(options)?, begun: false }),
     };
     let fidelity = Fidelity::new(options.on_loss, options.to);
-    let mut total = Summary { documents: 0, bad_records: 0, fidelity };
+    let matches = Matches::default();
+    let mut total = Summary { documents: 0, bad_records: 0, fidelity, matches };
     std::thread::scope(|scope| {
         for _ in 0..jobs {
             scope.spawn(|| shop.work());
@@ -436,7 +440,7 @@ fn attempt(
     long: bool,
 ) -> (Result<(Summary, Vec<u8>)>, Vec<Bad>) {
     let mut bad: Vec<Bad> = Vec::new();
-    let ran = run(input, Out::reusing(buffer), options, tracked, &mut |mut piece| {
+    let ran = run(input, Out::reusing(buffer), options, tracked, None, &mut |mut piece| {
         let length = piece.bytes.len() as u64;
         if long {
             piece.bytes = Vec::new();
@@ -466,7 +470,7 @@ struct Frame {
 impl Frame {
     fn new(options: &Options) -> Result<Frame> {
         let nothing = Input::Bytes(&[]);
-        let (_, out) = run(nothing, Out::in_memory(), options, false, &mut |_| Ok(()))?;
+        let (_, out) = run(nothing, Out::in_memory(), options, false, None, &mut |_| Ok(()))?;
         let empty = out.into_vec();
         let (head, between, tail): (&[u8], &'static [u8], &[u8]) = match options.to {
             Format::Json if options.json_write.indent.is_some() => (b"[", b",", b"\n]\n"),
@@ -521,6 +525,7 @@ fn account(
     total.documents += part.documents;
     total.bad_records += part.bad_records;
     total.fidelity.merge(&part.fidelity, before);
+    total.matches.merge(&part.matches);
     Ok(())
 }
 

@@ -354,6 +354,16 @@ pub fn literals(opt: Opt, language: Language) -> Vec<String> {
         Takes::Words(words) => words.iter().map(|word| literal(opt, word, language)).collect(),
         Takes::Number(least, most) => vec![least.to_string(), most.min(1 << 20).to_string()],
         Takes::Format => Format::ALL.iter().map(|of| format_literal(*of, language)).collect(),
+        Takes::Paths if language == Language::Command => vec!["a.b".to_owned()],
+        Takes::Paths => vec!["[\"a.b\"]".to_owned()],
+        Takes::Renames => vec![
+            match language {
+                Language::Command => "a.b=c",
+                Language::Python => "{\"a.b\": \"c\"}",
+                Language::Ruby => "{ \"a.b\" => \"c\" }",
+            }
+            .to_owned(),
+        ],
         Takes::Limit => {
             let names = [
                 Limit::Depth,

@@ -40,6 +40,18 @@ pub enum Opt {
     Report,
     /// The number of threads.
     Jobs,
+    /// Paths of values to keep.
+    Only,
+    /// Paths of values to leave out.
+    Drop,
+    /// Paths of keys to rename.
+    Rename,
+    /// The number of documents, from the first.
+    Head,
+    /// The number of documents, at random.
+    Sample,
+    /// Which random sample.
+    Seed,
     /// Comments in JSON.
     JsonComments,
     /// Trailing commas in JSON.
@@ -109,6 +121,10 @@ pub enum Takes {
     Limit,
     /// The name of a file in the command; on or off elsewhere.
     File,
+    /// Paths; in the command one, as often as wanted.
+    Paths,
+    /// Paths with a new name for each; in the command one, as often as wanted.
+    Renames,
 }
 
 /// Where an option applies.
@@ -272,7 +288,7 @@ macro_rules! row {
 }
 
 use Side::{Both, Convert, Read, Write};
-use Takes::{File, Limit, Number, Switch, Words};
+use Takes::{File, Limit, Number, Paths, Renames, Switch, Words};
 
 const JSON: &[Format] = &[Json, Ndjson];
 const NUMBERS: &[Format] = &[Json, Ndjson, Yaml];
@@ -292,7 +308,7 @@ const RUBY: &[Language] = &[Language::Ruby];
 /// `allow_nan` is what the standard libraries of Python and Ruby call it. In `regauge.compat` and
 /// `regauge/marc/compat`, which stand in for other libraries, keywords are those of these libraries.
 #[rustfmt::skip]
-pub const OPTIONS: [Row; 37] = [
+pub const OPTIONS: [Row; 43] = [
     row!(From "from", "from", ALL, Takes::Format, Convert &[], "Input format [default: from the file name or the first bytes]"),
     row!(To "to", "to", ALL, Takes::Format, Convert &[], "Output format [default: from the file name]"),
     row!(OnLoss "on_loss", "on_loss", ALL, Words(&["refuse", "wrap", "approximate"]), Write &[], "What to do with a value that the output format cannot hold exactly"),
@@ -304,6 +320,12 @@ pub const OPTIONS: [Row; 37] = [
     row!(DuplicateKeys "duplicate_keys", "duplicate_keys", ALL, Words(&["keep", "refuse"]), Read &[], "What to do with a key that occurs twice in one map"),
     row!(Report "report", "report", NOT_RUBY, File, Convert &[], "Write a JSON report of what was read, written, skipped, lost and approximated (- is standard output)"),
     row!(Jobs "jobs", "jobs", ALL, Number(1, 256), Convert &[], "Maximum number of threads [default: one per core]"),
+    row!(Only "select", "only", ALL, Paths, Convert &[], "Keep only what lies at PATH, such as items[*].price, and the containers around it; repeatable"),
+    row!(Drop "select", "drop", ALL, Paths, Convert &[], "Leave out what lies at PATH; repeatable"),
+    row!(Rename "select", "rename", ALL, Renames, Convert &[], "Rename the key at PATH: a.b=c renames the key b in a to c; repeatable"),
+    row!(Head "head", "head", ALL, Number(1, u64::MAX), Convert &[], "Stop after N documents; in JSON and where arrays are split, after N elements of an array at the top"),
+    row!(Sample "sample", "sample", ALL, Number(1, u64::MAX), Convert &[], "Take N documents at random, counted as for --head; reads the input twice"),
+    row!(Seed "seed", "seed", ALL, Number(0, u64::MAX), Convert &[], "Take the sample of this number [default: 0]"),
     row!(JsonComments "json_read.comments", "json" "comments", ALL, Switch, Read JSON, "Accept comments in JSON, // and /* */"),
     row!(JsonTrailingCommas "json_read.trailing_commas", "json" "trailing_commas", ALL, Switch, Read JSON, "Accept commas before ] and } in JSON"),
     row!(JsonNan "json_read.non_finite", "json" "allow_nan", ALL, Switch, Read JSON, "Accept NaN, Infinity and -Infinity in JSON", Command "json-nan" Python "non_finite"),

@@ -18,6 +18,7 @@ use crate::model::limits::Limits;
 pub use crate::model::option::{Language, OPTIONS, Opt, Row, Side, Takes, module, named};
 use crate::policy::documents::Documents;
 use crate::policy::fidelity::{Fidelity, Objects, OnLoss};
+use crate::policy::select::Selection;
 pub use set::Setting;
 
 /// What to convert, and how.
@@ -45,6 +46,17 @@ pub struct Options {
     pub skip_bad: bool,
     /// What to do with a key that occurs twice in one map.
     pub duplicate_keys: DuplicateKeys,
+    /// Which values are kept, left out and renamed, by their paths in the input.
+    pub select: Selection,
+    /// How many documents are converted, from the first; the rest of the input is not read. In a
+    /// format of one document, and if arrays are split into documents, the elements of an array at
+    /// the top count, not the array.
+    pub head: Option<u64>,
+    /// How many documents are converted, chosen at random; counted as for `head`. The input is read
+    /// twice, so it cannot be [`Once`](crate::convert::Input::Once).
+    pub sample: Option<u64>,
+    /// Which sample is taken: the same number takes the same documents of the same input.
+    pub seed: u64,
     /// Whether to record losses with their paths, including duplicate keys and rounded numbers.
     /// Costs time; without it, losses are only counted.
     pub report: bool,
@@ -94,6 +106,10 @@ impl Options {
             documents: Documents::default(),
             skip_bad: false,
             duplicate_keys: DuplicateKeys::default(),
+            select: Selection::default(),
+            head: None,
+            sample: None,
+            seed: 0,
             report: false,
             jobs: 1,
             json_read: json::ReadOptions::default(),
@@ -166,6 +182,14 @@ impl Options {
     /// Returns the policy, with nothing lost yet.
     pub fn fidelity(&self) -> Fidelity {
         Fidelity::new(self.on_loss, self.to).with_objects(self.resolved_objects())
+    }
+
+    /// Returns whether the elements of an array at the top count as documents for `head` and
+    /// `sample`.
+    pub(crate) fn counts_elements(&self) -> bool {
+        self.from.framing() == Framing::Single
+            || self.from == Format::MarcJson
+            || self.resolved_documents() == Documents::Split
     }
 
     /// Returns the options for reading into memory, where Python's tuples are told apart from lists.

@@ -42,13 +42,16 @@ impl Row {
             Takes::Number(least, most) => format!("a number from {least} to {most}"),
             Takes::Format => "the name of a format".to_owned(),
             Takes::Limit => "limits by their names".to_owned(),
+            Takes::Paths => "paths, such as items[*].price".to_owned(),
+            Takes::Renames => "new names by paths that end in a key".to_owned(),
         }
     }
 }
 
 impl Options {
     /// Sets an option of the table. Returns `false`, and changes nothing, for a value that the option
-    /// does not take; [`Row::expected`] says what it takes. Formats and limits are set by their fields.
+    /// does not take; [`Row::expected`] says what it takes. Formats, limits and paths are set by
+    /// their fields.
     pub fn set(&mut self, opt: Opt, to: Setting<'_>) -> bool {
         self.try_set(opt, to).is_some()
     }
@@ -56,6 +59,7 @@ impl Options {
     fn try_set(&mut self, opt: Opt, to: Setting<'_>) -> Option<()> {
         match opt {
             Opt::From | Opt::To | Opt::Limits => return None,
+            Opt::Only | Opt::Drop | Opt::Rename => return None,
             Opt::OnLoss => {
                 self.on_loss = to.word(&[
                     ("refuse", OnLoss::Refuse),
@@ -86,6 +90,9 @@ impl Options {
             }
             Opt::Report => self.report = to.switch()?,
             Opt::Jobs => self.jobs = usize::try_from(to.number(opt)?).ok()?,
+            Opt::Head => self.head = Some(to.number(opt)?),
+            Opt::Sample => self.sample = Some(to.number(opt)?),
+            Opt::Seed => self.seed = to.number(opt)?,
             Opt::JsonComments => self.json_read.comments = to.switch()?,
             Opt::JsonTrailingCommas => self.json_read.trailing_commas = to.switch()?,
             Opt::JsonNan => self.json_read.non_finite = to.switch()?,
@@ -210,7 +217,9 @@ mod tests {
                     let refused = beyond.map(Setting::Number).chain([Setting::Switch(true)]);
                     (vec![Setting::Number(least), Setting::Number(most)], refused.collect())
                 }
-                Takes::Format | Takes::Limit => (vec![], vec![Setting::Word("json")]),
+                Takes::Format | Takes::Limit | Takes::Paths | Takes::Renames => {
+                    (vec![], vec![Setting::Word("json")])
+                }
             };
             let mut seen = Vec::new();
             for to in taken {

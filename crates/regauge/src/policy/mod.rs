@@ -7,5 +7,7 @@ pub mod documents;
 pub mod event;
 pub mod fidelity;
 pub mod notation;
+pub mod select;
+pub(crate) mod take;
 pub mod track;
 pub mod tree;
