@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use regauge::Format;
+use regauge::convert::Rule;
 use regauge::options::{Language, OPTIONS};
 use regauge_measure::setup::Wanted;
 
@@ -13,7 +14,7 @@ use crate::flags::FormatFlags;
 mod values;
 
 pub use values::*;
-use values::{bad, compression, interpreter, jobs, limit};
+use values::{bad, compression, drop, interpreter, jobs, limit, only, rename};
 
 const AFTER: &str = "\
 Exit status: 0 done, 1 bad data or a failed read or write, 2 wrong usage (an unknown option or \
@@ -90,6 +91,9 @@ Examples:
       bytes, NaN, … in a reversible notation, and back
   regauge convert --bad broken.mrc catalog.mrc catalog.xml
       names broken records, saves their bytes and skips them
+  regauge convert events.ndjson - --to json --only user.name --only 'items[*].price' --head 100
+  regauge convert users.json public.json --drop '[*].password' --rename '[*].mail=email'
+      paths as `regauge inspect` shows them; $. in front may be left out
 
 Formats come from the names (catalog.marc.json.gz is MARC-in-JSON, compressed), else from the first
 bytes, or from --from and --to; `regauge formats` lists them. The output appears whole or not at
@@ -139,6 +143,19 @@ pub struct Convert {
     pub documents: DocumentsArg,
     #[arg(help_heading = "Fidelity", long, value_name = "stop|skip|FILE", default_value = "stop", value_parser = bad)]
     pub bad: Bad,
+
+    #[arg(help_heading = "Selection", long, value_name = "PATH", value_parser = only)]
+    pub only: Vec<Rule>,
+    #[arg(help_heading = "Selection", long, value_name = "PATH", value_parser = drop)]
+    pub drop: Vec<Rule>,
+    #[arg(help_heading = "Selection", long, value_name = "PATH=NAME", value_parser = rename)]
+    pub rename: Vec<Rule>,
+    #[arg(help_heading = "Selection", long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub head: Option<u64>,
+    #[arg(help_heading = "Selection", long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), conflicts_with = "head")]
+    pub sample: Option<u64>,
+    #[arg(help_heading = "Selection", long, value_name = "N")]
+    pub seed: Option<u64>,
 
     #[arg(help_heading = "JSON", long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=16))]
     pub json_indent: Option<u8>,

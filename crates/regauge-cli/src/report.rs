@@ -3,7 +3,7 @@
 
 use std::io;
 
-use regauge::convert::{Options, Summary};
+use regauge::convert::{Options, Selection, Summary};
 use regauge::fidelity::{Fidelity, Loss};
 use regauge::json;
 use regauge::out::Out;
@@ -106,6 +106,7 @@ impl Report {
         input: &Side<'_>,
         output: &Side<'_>,
         ran: std::result::Result<&Summary, &Error>,
+        select: &Selection,
     ) -> Result {
         self.end_bad().map_err(|error| Failure::data(&self.destination.name, error))?;
         self.write(|json| {
@@ -128,6 +129,14 @@ impl Report {
                         loss_map(json, loss)?;
                     }
                     json.end_array()?;
+                    if !select.is_empty() {
+                        json.key("unmatched")?;
+                        json.begin_array(None)?;
+                        for rule in summary.matches.unmatched(select) {
+                            json.str(&rule.to_string())?;
+                        }
+                        json.end_array()?;
+                    }
                     json.key("error")?;
                     json.null()?;
                 }

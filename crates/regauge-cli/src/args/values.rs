@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
+use regauge::convert::{Rule, Selection};
 use regauge::documents::Documents;
 use regauge::{Format, Limits, Objects, OnLoss};
 
@@ -210,6 +211,28 @@ pub(super) fn compression(text: &str) -> Result<Packing, String> {
         let names: Vec<_> = Compression::ALL.iter().map(|one| one.name()).collect();
         format!("unknown compression `{text}`, expected one of none, {}", names.join(", "))
     })
+}
+
+/// Parses a selection of one rule.
+fn rule(
+    text: &str,
+    add: impl FnOnce(&mut Selection, &str) -> Result<(), String>,
+) -> Result<Rule, String> {
+    let mut selection = Selection::new();
+    add(&mut selection, text)?;
+    Ok(selection.rules()[0].clone())
+}
+
+pub(super) fn only(text: &str) -> Result<Rule, String> {
+    rule(text, Selection::only)
+}
+
+pub(super) fn drop(text: &str) -> Result<Rule, String> {
+    rule(text, Selection::drop)
+}
+
+pub(super) fn rename(text: &str) -> Result<Rule, String> {
+    rule(text, Selection::rename_to)
 }
 
 pub(super) fn jobs(text: &str) -> Result<usize, String> {

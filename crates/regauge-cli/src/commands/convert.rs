@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal as _, Read};
 use std::path::Path;
 
-use regauge::convert::{Input, NAMED_BAD_RECORDS, Options, Summary, convert};
+use regauge::convert::{Input, NAMED_BAD_RECORDS, Options, Selection, Summary, convert};
 use regauge::output::Output as _;
 use regauge::reader::Skipped;
 use regauge::{Error, Format};
@@ -28,7 +28,14 @@ pub fn run(arguments: &Convert) -> Result {
     let to_terminal = check_terminal(&arguments.output, to, compression)?;
     let meter = Meter::new(arguments.progress, to_terminal || arguments.quiet);
     let source = open(&arguments.input, &arguments.reading, meter)?;
-    let options = options(arguments, &source, to);
+    let options = options(arguments, &source, to)?;
+    if options.sample.is_some() && !source.can_repeat() {
+        return Err(Failure::usage(format!(
+            "{}: --sample reads the input twice, and a pipe can be read once; write it to a file \
+             first, or pass --head",
+            source.name
+        )));
+    }
     let destination = Destination::open(&arguments.output, arguments.force)?;
     let mut aside = Aside::open(arguments, &source, &options)?;
     let outlet = destination.outlet(compression, arguments.level, jobs(&arguments.reading));
@@ -56,13 +63,16 @@ pub fn run(arguments: &Convert) -> Result {
             bytes: destination.size(),
             plain_bytes: Some(plain_bytes),
         };
-        report.end(&input, &output, ran.as_ref())?;
+        report.end(&input, &output, ran.as_ref(), &options.select)?;
     }
     let summary = ran.map_err(|error| Failure::data(&source.name, error))?;
     aside.commit()?;
     destination.commit()?;
     if !arguments.quiet {
         summarize(&source.name, &summary, &arguments.bad);
+        for line in unmatched(&summary, &options.select) {
+            say(&source.name, line);
+        }
     }
     Ok(())
 }
@@ -170,7 +180,7 @@ pub fn read_options(options: &mut Options, reading: &Reading) {
     reading.formats.apply(options);
 }
 
-fn options(arguments: &Convert, source: &Source, to: Format) -> Options {
+fn options(arguments: &Convert, source: &Source, to: Format) -> Result<Options> {
     let mut options = Options::new(source.format, to);
     read_options(&mut options, &arguments.reading);
     options.on_loss = arguments.on_loss.into();
@@ -180,6 +190,10 @@ fn options(arguments: &Convert, source: &Source, to: Format) -> Options {
     options.duplicate_keys = arguments.duplicate_keys.into();
     options.skip_bad = arguments.bad != Bad::Stop;
     options.report = arguments.report.is_some();
+    options.select = selection(arguments)?;
+    options.head = arguments.head;
+    options.sample = arguments.sample;
+    options.seed = arguments.seed.unwrap_or_default();
     options.json_read.exact_numbers = arguments.numbers == Numbers::Exact;
     options.yaml.exact_numbers = options.json_read.exact_numbers;
     options.json_write.indent = if arguments.pretty { Some(2) } else { arguments.json_indent };
@@ -190,7 +204,27 @@ fn options(arguments: &Convert, source: &Source, to: Format) -> Options {
     options.marc.compact = arguments.marc_compact;
     let small = source.compression.is_none() && source.size.is_some_and(|size| size < SMALL_BYTES);
     options.jobs = if small { 1 } else { jobs(&arguments.reading) };
-    options
+    Ok(options)
+}
+
+/// Returns the rules of `--only`, `--drop` and `--rename`.
+fn selection(arguments: &Convert) -> Result<Selection> {
+    let mut selection = Selection::new();
+    for rule in [&arguments.only, &arguments.drop, &arguments.rename].into_iter().flatten() {
+        selection.add(rule.clone()).map_err(Failure::usage)?;
+    }
+    selection.check().map_err(Failure::usage)?;
+    Ok(selection)
+}
+
+/// Returns a line for each path that matched nothing.
+fn unmatched(summary: &Summary, selection: &Selection) -> Vec<String> {
+    let hint = match summary.matches.met_arrays() {
+        true => "; a document is an array, whose elements are at [*]",
+        false => "",
+    };
+    let rules = summary.matches.unmatched(selection);
+    rules.map(|rule| format!("--{rule} matched nothing{hint}")).collect()
 }
 
 /// Returns whether a path means a standard stream.
