@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyString};
 use regauge::convert::DuplicateKeys;
 use regauge::options::{self, Language, OPTIONS, Opt, Row, Setting, Side, Takes};
 use regauge::{Format, OnLoss, Options};
@@ -274,6 +274,7 @@ impl<'py> Given<'py> {
         let word: String;
         let to = match row.takes {
             Takes::Limit => return self.set_limits(value),
+            Takes::Paths | Takes::Renames => return self.set_paths(row.opt, name, value),
             Takes::Switch | Takes::File => Setting::Switch(value.is_truthy()?),
             Takes::Number(..) => Setting::Number(value.extract()?),
             Takes::Words(_) | Takes::Format => {
@@ -286,6 +287,37 @@ impl<'py> Given<'py> {
         }
         let (found, expected) = (value.repr()?, row.expected(Language::Python));
         Err(PyValueError::new_err(format!("found {found} as {name}, expected {expected}")))
+    }
+
+    /// Adds paths to keep or to leave out, or new names by paths.
+    fn set_paths(&mut self, opt: Opt, name: &str, value: &Bound<'py, PyAny>) -> PyResult<()> {
+        let select = &mut self.options.select;
+        let fault = |path: &str, fault: String| {
+            PyValueError::new_err(format!("found {path:?} in {name}: {fault}"))
+        };
+        if opt == Opt::Rename {
+            for (path, new) in value.cast::<PyDict>()? {
+                let (path, new): (String, String) = (path.extract()?, new.extract()?);
+                select.rename(&path, &new).map_err(|text| fault(&path, text))?;
+            }
+            return Ok(());
+        }
+        // A single string would be a list of its characters.
+        if value.is_instance_of::<PyString>() {
+            let found = value.repr()?;
+            return Err(PyTypeError::new_err(format!(
+                "found {found} as {name}, expected a list of paths"
+            )));
+        }
+        for path in value.try_iter()? {
+            let path: String = path?.extract()?;
+            let added = match opt {
+                Opt::Drop => select.drop(&path),
+                _ => select.only(&path),
+            };
+            added.map_err(|text| fault(&path, text))?;
+        }
+        Ok(())
     }
 
     fn set_limits(&mut self, value: &Bound<'py, PyAny>) -> PyResult<()> {

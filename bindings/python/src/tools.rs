@@ -104,7 +104,8 @@ fn chosen(
     })
 }
 
-/// Converts a file, and returns a summary: a dict with `documents`, `bad_records` and `losses`.
+/// Converts a file, and returns a summary: a dict with `documents`, `bad_records` and `losses`,
+/// and with a selection the rules that are `unmatched`.
 #[pyfunction]
 #[pyo3(signature = (source, target, from_, to, arguments = None))]
 pub fn convert_file<'py>(
@@ -131,7 +132,7 @@ pub fn convert_file<'py>(
         convert::convert(CoreInput::Again(&open), output, &options, &mut |_| Ok(()))
     });
     match done {
-        Ok(summary) => report(py, &summary),
+        Ok(summary) => report(py, &summary, &options),
         Err(error) => {
             // A partial file is of no use to anybody.
             let _ = std::fs::remove_file(&target);
@@ -186,7 +187,11 @@ pub fn convert_bytes<'py>(
     }
 }
 
-fn report<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, PyDict>> {
+fn report<'py>(
+    py: Python<'py>,
+    summary: &Summary,
+    options: &Options,
+) -> PyResult<Bound<'py, PyDict>> {
     let losses = PyDict::new(py);
     for loss in summary.fidelity.losses() {
         losses.set_item(loss.kind.name(), loss.count)?;
@@ -196,6 +201,10 @@ fn report<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, PyDict
     report.set_item("bad_records", summary.bad_records)?;
     report.set_item("exact", summary.fidelity.is_exact())?;
     report.set_item("losses", losses)?;
+    if !options.select.is_empty() {
+        let rules = summary.matches.unmatched(&options.select).map(ToString::to_string);
+        report.set_item("unmatched", rules.collect::<Vec<_>>())?;
+    }
     Ok(report)
 }
 

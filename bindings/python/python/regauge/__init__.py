@@ -193,7 +193,9 @@ def convert(
 
     Other threads run meanwhile. Returns a summary: documents, bad_records, exact, losses. Takes the
     options of loads and dumps, and documents= ('keep', 'split', 'join'), bad= ('stop', 'skip'),
-    json_extended= ('canonical', 'relaxed'), jobs= (threads), report=.
+    json_extended= ('canonical', 'relaxed'), jobs= (threads), report=. only= and drop= are lists of
+    paths such as 'items[*].price', rename= a dict from paths to new names; the summary then has the
+    paths that matched nothing, unmatched. head= and sample= (with seed=) take some of the documents.
     """
     return _regauge.convert_file(source, target, from_, to, options or None)
 

@@ -69,7 +69,7 @@ module Regauge
     # @param from [Symbol, nil] detected from the first bytes by default
     # @param to [Symbol]
     # @yieldparam report [Hash] `documents:`, `bad_records:` (the first thousand),
-    #   `bad_record_count:`, `losses:`
+    #   `bad_record_count:`, `losses:`, `unmatched:` (paths of `only:`, `drop:`, `rename:`)
     # @return [String]
     def convert(source, to:, from: nil, **options)
       source = source.read if source.respond_to?(:read)
@@ -83,7 +83,8 @@ module Regauge
     #
     # @param input [String] a path
     # @param output [String] a path
-    # @return [Hash] `documents:`, `bad_records:` (the first thousand), `bad_record_count:`, `losses:`
+    # @return [Hash] `documents:`, `bad_records:` (the first thousand), `bad_record_count:`, `losses:`,
+    #   `unmatched:`
     def convert_file(input, output, from: nil, to: nil, **options)
       from ||= detect(File.binread(input, 4096) || "", name: input.to_s)
       to ||= detect(nil, name: output.to_s)

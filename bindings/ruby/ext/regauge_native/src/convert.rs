@@ -54,7 +54,7 @@ pub fn convert_string(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     ruby::keep(string);
     let (output, summary, bad) = result.map_err(|error| exception(&error, Phase::Convert))?;
     let output = ruby::output(&output, options.to.is_text());
-    let report = report(&summary, &bad)?;
+    let report = report(&summary, &bad, &options)?;
     Ok(ruby::array(&[output, report]))
 }
 
@@ -67,7 +67,7 @@ pub fn convert_file(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let (input, output) = (word(input).unwrap_or_default(), word(output).unwrap_or_default());
     let result = ruby::without_lock(|| files(&input, &output, &options))?;
     let (summary, bad) = result.map_err(|error| exception(&error, Phase::Convert))?;
-    report(&summary, &bad)
+    report(&summary, &bad, &options)
 }
 
 type Converted = (Summary, Vec<BadRecord>);
@@ -95,8 +95,8 @@ fn keep(bad: &mut Vec<BadRecord>, piece: Skipped) {
 }
 
 /// Returns `{ documents:, bad_records:, bad_record_count:, losses: [{ kind:, count:, examples: […]
-/// }] }`.
-fn report(summary: &Summary, bad: &[BadRecord]) -> Result<VALUE, Raise> {
+/// }], unmatched: [path, …] }`.
+fn report(summary: &Summary, bad: &[BadRecord], options: &Options) -> Result<VALUE, Raise> {
     let list = ruby::array(&[]);
     for loss in summary.fidelity.losses() {
         let examples = ruby::array(&[]);
@@ -125,11 +125,16 @@ fn report(summary: &Summary, bad: &[BadRecord]) -> Result<VALUE, Raise> {
     for record in bad {
         ruby::array_extend(skipped, &[crate::stream::bad_record(record)?]);
     }
+    let unmatched = ruby::array(&[]);
+    for rule in summary.matches.unmatched(&options.select) {
+        ruby::array_extend(unmatched, &[ruby::text(&rule.to_string())]);
+    }
     table(&[
         ("documents", ruby::integer(summary.documents as i64)),
         ("bad_records", skipped),
         ("bad_record_count", ruby::integer(summary.bad_records as i64)),
         ("losses", list),
+        ("unmatched", unmatched),
     ])
 }
 

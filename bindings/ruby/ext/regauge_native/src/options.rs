@@ -173,6 +173,10 @@ impl Settings {
             deprecated(name, instead)?;
         }
         for row in found.iter().map(|named| named.row) {
+            if matches!(row.takes, Takes::Paths | Takes::Renames) {
+                self.set_paths(row.opt, name, value)?;
+                continue;
+            }
             let given = word(value).unwrap_or_default();
             let to = match row.takes {
                 Takes::Switch | Takes::File => Some(Setting::Switch(truth)),
@@ -188,6 +192,43 @@ impl Settings {
             }
         }
         Ok(())
+    }
+}
+
+impl Settings {
+    /// Adds paths to keep or to leave out, from an array, or new names by paths, from a hash.
+    fn set_paths(&mut self, opt: Opt, name: &str, value: VALUE) -> Result<(), Raise> {
+        use rb_sys::ruby_value_type as kind;
+        let select = &mut self.core.select;
+        let mut fault = None;
+        match (opt, ruby::kind_of(value)) {
+            (Opt::Rename, kind::RUBY_T_HASH) => ruby::each_pair(value, |path, new| {
+                let added = match (word(path), word(new)) {
+                    (Some(path), Some(new)) => select.rename(&path, &new),
+                    _ => Err("found no text, expected a path and a name".to_owned()),
+                };
+                fault = added.err();
+                fault.is_none()
+            }),
+            (Opt::Only | Opt::Drop, kind::RUBY_T_ARRAY) => {
+                for index in 0..ruby::array_length(value) {
+                    let added = match (word(ruby::array_at(value, index)), opt) {
+                        (Some(path), Opt::Drop) => select.drop(&path),
+                        (Some(path), _) => select.only(&path),
+                        (None, _) => Err("found no text, expected a path".to_owned()),
+                    };
+                    fault = fault.or(added.err());
+                }
+            }
+            _ => {
+                let expected = opt.row().expected(Language::Ruby);
+                return Err(ruby::argument_error(&format!("{name}: takes {expected}")));
+            }
+        }
+        match fault {
+            Some(fault) => Err(ruby::argument_error(&format!("{name}: {fault}"))),
+            None => Ok(()),
+        }
     }
 }
 
