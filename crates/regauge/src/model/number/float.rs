@@ -24,20 +24,15 @@ impl FloatStyle {
     /// Returns the text of a finite double in this style.
     #[must_use]
     pub fn text(self, v: f64) -> String {
-        // One digit, the others after a point, and the exponent: `-1.25e-7`.
-        let shortest = format!("{v:e}");
-        let (mantissa, exponent) = shortest.split_once('e').unwrap_or((&shortest, "0"));
-        let exponent: i32 = exponent.parse().unwrap_or(0);
-        let (sign, mantissa) = match mantissa.strip_prefix('-') {
-            Some(rest) => ("-", rest),
-            None => ("", mantissa),
-        };
-        let (head, tail) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let mut buffer = zmij::Buffer::new();
+        let shortest = buffer.format_finite(v);
         let plain = match self {
-            FloatStyle::Shortest => return zmij::Buffer::new().format_finite(v).to_owned(),
+            FloatStyle::Shortest => return shortest.to_owned(),
             FloatStyle::Python => PYTHON_PLAIN,
             FloatStyle::Ruby => RUBY_PLAIN,
         };
+        let (sign, digits, exponent) = scientific(shortest);
+        let (head, tail) = digits.split_at(1);
         if !plain.contains(&exponent) {
             let point = match (tail, self) {
                 ("", FloatStyle::Ruby) => ".0",
@@ -47,7 +42,6 @@ impl FloatStyle {
             let (side, size) = (if exponent < 0 { '-' } else { '+' }, exponent.abs());
             return format!("{sign}{head}{point}{tail}e{side}{size:02}");
         }
-        let digits = [head, tail].concat();
         match usize::try_from(exponent) {
             // Leading zeros: 0.00123.
             Err(_) => {
@@ -61,6 +55,28 @@ impl FloatStyle {
             Ok(whole) => format!("{sign}{}.{}", &digits[..=whole], &digits[whole + 1..]),
         }
     }
+}
+
+/// Splits a number such as `-12.5`, `0.001` or `1.25e+16` into its sign, its digits without zeros
+/// around them, and the exponent of the first digit.
+///
+/// `{:e}` has other digits: of two equally near it takes the larger, Python and Ruby the even one.
+fn scientific(text: &str) -> (&str, String, i32) {
+    let (sign, text) = match text.strip_prefix('-') {
+        Some(rest) => ("-", rest),
+        None => ("", text),
+    };
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let all = [whole, fraction].concat();
+    let significant = all.trim_start_matches('0');
+    let zeros = all.len() - significant.len();
+    let digits = significant.trim_end_matches('0');
+    if digits.is_empty() {
+        return (sign, "0".to_owned(), 0);
+    }
+    (sign, digits.to_owned(), exponent + whole.len() as i32 - 1 - zeros as i32)
 }
 
 #[cfg(test)]
@@ -84,6 +100,9 @@ mod tests {
             (0.0000125, "1.25e-05", "1.25e-05"),
             (1e14, "100000000000000.0", "100000000000000.0"),
             (123_456_789_012_345.6, "123456789012345.6", "123456789012345.6"),
+            // Equally near to the double are `.813` and `9.3`: the even digit is taken.
+            (35_127_583_244_683.812_5, "35127583244683.812", "35127583244683.812"),
+            (731_647_168_251_009.25, "731647168251009.2", "731647168251009.2"),
             (1e15, "1000000000000000.0", "1.0e+15"),
             (9_007_199_254_740_993.0, "9007199254740992.0", "9.007199254740992e+15"),
             (1e16, "1e+16", "1.0e+16"),
