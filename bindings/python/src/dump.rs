@@ -34,9 +34,20 @@ pub fn dumps<'py>(
     is_generic: bool,
     arguments: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let py = object.py();
     let given = Given::parse(format, format, For::Dumping, is_generic, arguments)?;
-    written(object, &given, |bytes| match given.text {
+    dumps_with(object, &given)
+}
+
+/// The same with parsed options.
+///
+/// # Errors
+/// Those of [`dumps`].
+pub fn dumps_with<'py>(
+    object: &Bound<'py, PyAny>,
+    given: &Given<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = object.py();
+    written(object, given, |bytes| match given.text {
         true => PyString::new(py, &String::from_utf8_lossy(bytes)).into_any(),
         false => PyBytes::new(py, bytes).into_any(),
     })
@@ -57,7 +68,8 @@ pub fn written<'py, T>(
     // Every exit except a panic keeps the buffer for the next call.
     let mut buffer = IDLE.take();
     buffer.clear();
-    let bytes = match write(object, &given.options, &mut walker, buffer) {
+    let repeats = given.special.repeats;
+    let bytes = match write(object, &given.options, repeats, &mut walker, buffer) {
         Ok(bytes) => bytes,
         Err(error) => {
             let raised = walker.raised();
@@ -82,17 +94,20 @@ pub fn walker<'py>(py: Python<'py>, given: &Given<'py>) -> Walker<'py> {
     let mut walker = Walker::new(py, given.options.to, given.options.limits);
     walker.sort_keys = given.sort_keys;
     walker.default.clone_from(&given.default);
+    walker.values = given.values.as_ref().map(|values| values.object.clone());
+    walker.special = given.special;
     walker
 }
 
 fn write<'py>(
     object: &Bound<'py, PyAny>,
     options: &Options,
+    repeats: bool,
     walker: &mut Walker<'py>,
     buffer: Vec<u8>,
 ) -> Result<Vec<u8>> {
     let mut buffer = buffer;
-    if holds_references(options) {
+    if holds_references(options) && !repeats {
         walker.want_references();
         let buffer = std::mem::take(&mut buffer);
         match options.visit_sized(Dump { buffer, object, options, walker: &mut *walker }) {

@@ -12,7 +12,7 @@ use regauge::notation::Unwrap;
 use regauge::reader::{Parse, Reader};
 use regauge::{Error, Format, Limits, Options, marshal, pickle};
 
-use crate::build::Builder;
+use crate::build::{Builder, Converter};
 use crate::errors::{self, Way};
 use crate::options::{For, Given};
 use crate::raw::bytes::Input;
@@ -44,9 +44,12 @@ pub fn loads_with<'py>(
     given: Given<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let unique = given.unique();
-    let Given { options, hooks, keywords, .. } = given;
+    let Given { options, hooks, keywords, values, .. } = given;
     let mut builder = Builder::new(py, options.from, hooks.some());
     builder.unique_keys(unique);
+    if let Some(values) = values {
+        builder.convert_with(values);
+    }
     let pause = Pause::new(py, !builder.runs_python() && bytes.len() > PAUSE_BYTES);
     let done = parse(bytes, &options, &mut builder);
     drop(pause);
@@ -60,6 +63,66 @@ pub fn loads_with<'py>(
                 Err(errors::exception(py, &error, Way::Decode, keywords))
             }
         },
+    }
+}
+
+/// Returns the first documents in `bytes`, at most so many, where they end, and the error that
+/// ended the stream earlier.
+pub fn first<'py>(
+    py: Python<'py>,
+    bytes: &[u8],
+    count: usize,
+    given: Given<'py>,
+) -> PyResult<(Bound<'py, PyList>, u64, Option<PyErr>)> {
+    let unique = given.unique();
+    let Given { options, hooks, keywords, values, .. } = given;
+    let mut builder = Builder::new(py, options.from, hooks.some());
+    builder.unique_keys(unique);
+    if let Some(values) = values {
+        builder.convert_with(values);
+    }
+    let list = PyList::empty(py);
+    let documents = First { bytes, count, options: &options, builder: &mut builder, list: &list };
+    let (end, done) = options.from.visit(documents);
+    let raised = match done {
+        Ok(()) => None,
+        Err(Failed::Python(raised)) => Some(raised),
+        Err(Failed::Core(error)) => builder.fail().or_else(|| {
+            let error = convert::explain(error, Some(CoreInput::Bytes(bytes)), &options);
+            Some(errors::exception(py, &error, Way::Decode, keywords))
+        }),
+    };
+    Ok((list, end, raised))
+}
+
+/// Reads the first documents of a stream.
+struct First<'l, 'py> {
+    bytes: &'l [u8],
+    count: usize,
+    options: &'l Options,
+    builder: &'l mut Builder<'py>,
+    list: &'l Bound<'py, PyList>,
+}
+
+impl Visitor for First<'_, '_> {
+    type Output = (u64, Result<(), Failed>);
+
+    fn visit<C: Codec>(self) -> Self::Output {
+        let First { bytes, count, options, builder, list } = self;
+        let mut reader = Reader::from_slice(C::parser(options), bytes);
+        let mut end = 0;
+        while list.len() < count {
+            match next(&mut reader, options, builder) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => return (end, Err(error.into())),
+            }
+            if let Err(raised) = list.append(builder.take_or_none()) {
+                return (end, Err(Failed::Python(raised)));
+            }
+            end = reader.offset();
+        }
+        (end, Ok(()))
     }
 }
 
@@ -193,6 +256,11 @@ pub fn next<P: Parse>(
     if options.unwraps() {
         let mut unwrap = Unwrap::new(builder, &options.limits);
         let sink: &mut dyn Sink = &mut unwrap;
+        return reader.next(sink);
+    }
+    if let Some(conversions) = builder.conversions() {
+        let mut converter = Converter::new(builder, conversions);
+        let sink: &mut dyn Sink = &mut converter;
         return reader.next(sink);
     }
     reader.next(builder)

@@ -4,6 +4,7 @@
 //! matter whether its length was known. Only data is built: a typed value becomes whatever
 //! `regauge._values` maps it to, or an inert `regauge.Object`.
 
+mod convert;
 mod hooks;
 mod keys;
 mod values;
@@ -16,9 +17,11 @@ use regauge::hint::Hint;
 use regauge::options::Opt;
 use regauge::{Error, ErrorKind, Fidelity, Format, OnLoss, Result, Value};
 
+pub use convert::{Conversions, Converter};
 pub use hooks::Hooks;
 pub use keys::Keys;
 
+use crate::dialect::Values;
 use crate::raw::{container, number, text};
 
 type Object<'py> = Bound<'py, PyAny>;
@@ -50,6 +53,8 @@ pub struct Builder<'py> {
     hooks: Option<Box<Hooks<'py>>>,
     /// Whether duplicate keys in a map are refused.
     unique: bool,
+    /// The conversions to call in place of `regauge._values`.
+    values: Option<Values<'py>>,
     fidelity: Fidelity,
     /// The exception that Python raised, if a method failed because of one.
     raised: Option<PyErr>,
@@ -71,6 +76,7 @@ impl<'py> Builder<'py> {
             keys: Some(Keys::take()),
             hooks,
             unique: false,
+            values: None,
             fidelity: Fidelity::new(OnLoss::Refuse, format),
             raised: None,
             types: Vec::new(),
@@ -85,9 +91,36 @@ impl<'py> Builder<'py> {
         self.unique = unique;
     }
 
+    /// Converts values that are not plain data with these functions, in place of `regauge._values`.
+    pub fn convert_with(&mut self, values: Values<'py>) {
+        self.values = Some(values);
+    }
+
+    /// Returns the dialect's functions for text and containers, for a [`Converter`].
+    pub fn conversions(&self) -> Option<Conversions<'py>> {
+        self.values.as_ref().and_then(|values| values.conversions.clone())
+    }
+
+    /// Returns what the dialect makes of a value, if it has a function of that name.
+    fn converted(&self, name: &str, value: Object<'py>) -> PyResult<Object<'py>> {
+        let Some(values) = &self.values else { return Ok(value) };
+        match values.object.getattr_opt(name)? {
+            Some(convert) => convert.call1((value,)),
+            None => Ok(value),
+        }
+    }
+
+    /// Returns what the dialect makes of a key that is not text.
+    fn converted_key(&self, key: Object<'py>) -> PyResult<Object<'py>> {
+        match self.values.as_ref().and_then(|values| values.key.as_ref()) {
+            Some(convert) => convert.call1((key,)),
+            None => Ok(key),
+        }
+    }
+
     /// Returns whether Python code may run while a document is built.
     pub fn runs_python(&self) -> bool {
-        self.hooks.is_some()
+        self.hooks.is_some() || self.conversions().is_some()
     }
 
     /// Returns the value of the document that has just ended.
@@ -400,6 +433,7 @@ impl<'py> Sink for Builder<'py> {
     }
     fn big_int(&mut self, v: BigInt<'_>) -> Result {
         let made = values::big_int(self.py, v);
+        let made = made.and_then(|made| self.converted("big_int", made));
         self.push_called(made)
     }
     fn ext(&mut self, v: Ext<'_>) -> Result {
@@ -410,7 +444,7 @@ impl<'py> Sink for Builder<'py> {
         // The values of a key are handled like others, and it is built from immutable objects.
         k.drive(self)?;
         let Some(key) = self.stack.pop() else { return Ok(()) };
-        let made = values::as_key(self.py, key);
+        let made = values::as_key(self.py, key).and_then(|key| self.converted_key(key));
         self.push_called(made)
     }
     fn begin_typed(&mut self, t: &Type<'_>) -> Result {
@@ -450,7 +484,7 @@ impl<'py> Sink for Builder<'py> {
                 "found a value that holds itself, and is neither a list, a dict nor an object",
             ));
         };
-        let made = values::object(self.py, self.types[open].name.as_type());
+        let made = self.object(self.types[open].name.as_type());
         match made {
             Ok(object) => {
                 self.types[open].early = Some(object.clone());

@@ -40,23 +40,32 @@ pub fn as_key<'py>(py: Python<'py>, key: Object<'py>) -> PyResult<Object<'py>> {
     }
 }
 
-/// Creates an inert object without a value so far.
-pub fn object<'py>(py: Python<'py>, t: Type<'_>) -> PyResult<Object<'py>> {
-    python::values(py)?.getattr("Object")?.call1((t.origin.name(), t.kind, t.name, py.None()))
-}
-
 impl<'py> Builder<'py> {
+    /// Returns what converts values that are not plain data.
+    fn values(&self) -> PyResult<Object<'py>> {
+        match &self.values {
+            Some(values) => Ok(values.object.clone()),
+            None => Ok(python::values(self.py)?.clone().into_any()),
+        }
+    }
+
+    /// Creates an inert object without a value so far.
+    pub(super) fn object(&self, t: Type<'_>) -> PyResult<Object<'py>> {
+        let object = self.values()?.getattr("Object")?;
+        object.call1((t.origin.name(), t.kind, t.name, self.py.None()))
+    }
+
     /// Creates a value that only some formats have.
     #[inline(never)]
     pub(super) fn ext_value(&mut self, v: Ext<'_>) -> PyResult<Object<'py>> {
         let py = self.py;
-        let values = python::values(py)?;
+        let values = self.values()?;
         let call = |name: &str, text: &str| values.getattr(name)?.call1((text,));
         let bytes = |v: &[u8]| PyBytes::new(py, v);
         match v {
             Ext::Int64(v) => Ok(v.into_pyobject(py)?.into_any()),
             Ext::Surrogates(v) => match text::surrogates(py, v) {
-                Some(text) => Ok(text),
+                Some(text) => self.converted("surrogates", text),
                 None => Err(PyErr::fetch(py)),
             },
             Ext::Complex(real, imaginary) => {
@@ -113,12 +122,11 @@ impl<'py> Builder<'py> {
         value: Object<'py>,
         early: Option<&Object<'py>>,
     ) -> PyResult<Object<'py>> {
-        let py = self.py;
         if early.is_none() && t.origin == Origin::Python {
             // The most frequent types, without a call.
             match (t.kind, value.cast::<PyList>()) {
                 ("tuple", Ok(list)) => return Ok(list.to_tuple().into_any()),
-                ("set", Ok(list)) => return Ok(PySet::new(py, list.iter())?.into_any()),
+                ("set", Ok(list)) => return Ok(PySet::new(self.py, list.iter())?.into_any()),
                 _ => {}
             }
         }
@@ -139,7 +147,7 @@ impl<'py> Builder<'py> {
             }
         }
         let early = early.map(|early| early.clone().unbind());
-        python::values(py)?.getattr("typed")?.call1((t.origin.name(), t.kind, t.name, value, early))
+        self.values()?.getattr("typed")?.call1((t.origin.name(), t.kind, t.name, value, early))
     }
 }
 

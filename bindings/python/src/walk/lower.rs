@@ -29,9 +29,11 @@ impl<'py> Walker<'py> {
     #[inline(never)]
     pub(super) fn other<S: Sink + ?Sized>(&mut self, object: &Object<'py>, sink: &mut S) -> Result {
         self.ran += 1;
-        let lowered = python::values(self.py)
-            .and_then(|values| values.getattr("lower"))
-            .and_then(|lower| lower.call1((object, self.format.name())));
+        let lowered = match &self.values {
+            Some(values) => values.getattr("lower"),
+            None => python::values(self.py).and_then(|values| values.getattr("lower")),
+        };
+        let lowered = lowered.and_then(|lower| lower.call1((object, self.format.name())));
         let lowered = lowered.map_err(|raised| self.raise(raised))?;
         let Ok(lowered) = lowered.cast_into::<PyTuple>() else { return self.unknown(object, sink) };
         let parts: Vec<Object<'py>> = lowered.iter().collect();

@@ -14,6 +14,7 @@ use regauge::path::{Path, Step};
 use regauge::tree::Builder as ValueBuilder;
 use regauge::{Error, ErrorKind, Format, Limits, Result, Value};
 
+use crate::dialect::Special;
 use crate::raw::inside::{HeldPairs, Items, Pairs};
 use crate::raw::number::Whole;
 use crate::raw::view::{self, Kind, Text};
@@ -53,6 +54,10 @@ pub struct Walker<'py> {
     pub sort_keys: bool,
     /// Called for unknown objects.
     pub default: Option<Object<'py>>,
+    /// The conversions to call in place of `regauge._values`.
+    pub values: Option<Object<'py>>,
+    /// What else they decide.
+    pub special: Special,
     /// Whether the sink may run Python code, which every event could then do.
     pub sink_runs_python: bool,
     /// How many times Python code may have run: iterations over a table then look it up again.
@@ -78,6 +83,8 @@ impl<'py> Walker<'py> {
             limits,
             sort_keys: false,
             default: None,
+            values: None,
+            special: Special::default(),
             sink_runs_python: false,
             ran: 0,
             asked: 0,
@@ -164,8 +171,8 @@ impl<'py> Walker<'py> {
         // Held, because its processing may change its container.
         let object = &object.clone();
         match kind {
-            Kind::Tuple => self.tuple(object, sink),
-            Kind::Bytes => self.bytes(object, sink),
+            Kind::Tuple if !self.special.tuples => self.tuple(object, sink),
+            Kind::Bytes if !self.special.bytes => self.bytes(object, sink),
             Kind::Int => self.large(object, sink),
             Kind::Text => self.surrogates(object, sink),
             _ => self.other(object, sink),
@@ -182,6 +189,9 @@ impl<'py> Walker<'py> {
     /// Handles text that UTF-8 cannot represent.
     #[cold]
     fn surrogates<S: Sink + ?Sized>(&mut self, object: &Object<'py>, sink: &mut S) -> Result {
+        if self.special.surrogates {
+            return self.other(object, sink);
+        }
         let bytes = self.generalized(object)?;
         sink.ext(Ext::Surrogates(&bytes))
     }
@@ -202,6 +212,7 @@ impl<'py> Walker<'py> {
             Whole::Int(v) => sink.i64(v),
             Whole::UInt(v) => sink.u64(v),
             Whole::Failed => Err(self.python()),
+            Whole::Big if self.special.ints => self.other(object, sink),
             Whole::Big => {
                 let (negative, magnitude) =
                     lower::magnitude(object).map_err(|raised| self.raise(raised))?;
