@@ -1,0 +1,294 @@
+"""regauge.compat's modules compared with those that they stand for, on the same values and documents."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import json
+import math
+import random
+import subprocess
+import sys
+
+import pytest
+
+import regauge.compat
+
+WORDS = [
+    "a", "name", "yes", "No", "y", "null", "~", "true", "1", "1.5", "1e3", "0x1f", "012", "1_000", "12:30:45",
+    "2001-01-01", "2001-12-14T21:59:43.10-05:00", "a b", "a: b", "- x", "#c", "x #y", "é", "日本", "😀", "a\nb",
+    "tab\t", "", "=", "<<", "word " * 25, "x" * 90, "'q'", '"d"', "a/b.c", "@e", "&a", "*b", "!t", "%p", "v1.0",
+    "Hello World (x)", "http://x.y/z?a=b&c", "C:\\x", "[x", "{y", "\u0085", "\ufeff", "\u2028", "nan", "-", "?",
+]
+NUMBERS = [
+    0, 1, -1, 127, 255, 65536, 2**31, 2**32, 2**53, 2**63 - 1, -(2**63), 2**63, 2**64 - 1, 2**64, 10**25, 0.0,
+    -0.0, 1.5, 1 / 3, 1e15, 1e16, 1e17, 1e-4, 1e-5, 1e22, 5e-324, 35127583244683.8125, math.inf, -math.inf,
+    math.nan, None, True, False,
+]
+
+
+def value(random, depth=0):
+    """Returns a value of plain data."""
+    kind = random.random()
+    if depth > 4 or kind < 0.4:
+        return random.choice(WORDS if random.random() < 0.6 else NUMBERS)
+    if kind < 0.7:
+        return [value(random, depth + 1) for _ in range(random.randrange(4))]
+    return {random.choice(WORDS): value(random, depth + 1) for _ in range(random.randrange(4))}
+
+
+VALUES = [value(random.Random(seed)) for seed in range(400)]
+
+
+def done(call, *arguments, **options):
+    """Returns what a call returned or the type of what it raised."""
+    try:
+        return repr(call(*arguments, **options))
+    except Exception as error:
+        return type(error).__name__
+
+
+def compare(ours, theirs, *arguments, **options):
+    assert done(ours, *arguments, **options) == done(theirs, *arguments, **options), (arguments, options)
+
+
+def broken(document, seed):
+    """Returns a document with one byte changed."""
+    changed = bytearray(document)
+    at = random.Random(seed)
+    changed[at.randrange(len(changed))] = at.randrange(256)
+    return bytes(changed)
+
+
+# --- msgpack
+
+
+def test_msgpack_reads_and_writes_as_msgpack():
+    theirs = pytest.importorskip("msgpack")
+    from regauge.compat import msgpack
+
+    written = 0
+    for seed, one in enumerate(VALUES):
+        compare(msgpack.packb, theirs.packb, one)
+        compare(msgpack.packb, theirs.packb, one, use_single_float=True)
+        try:
+            data = theirs.packb(one)
+        except OverflowError:
+            continue
+        written += 1
+        for options in ({}, {"raw": True}, {"use_list": False}, {"strict_map_key": False},
+                        {"object_pairs_hook": list}, {"object_hook": len}, {"list_hook": len}):
+            compare(msgpack.unpackb, theirs.unpackb, data, **options)
+        compare(msgpack.unpackb, theirs.unpackb, data + b"\x01")
+        ours, expected = done(msgpack.unpackb, broken(data, seed)), done(theirs.unpackb, broken(data, seed))
+        # Of two errors in a document, either may be reported.
+        errors = {"ValueError", "UnicodeDecodeError", "FormatError", "ExtraData", "TypeError"}
+        assert ours == expected or {ours, expected} <= errors
+    assert written > 300
+
+
+def test_msgpack_types():
+    from regauge.compat import msgpack
+
+    when = datetime.datetime(2026, 11, 25, 14, tzinfo=datetime.timezone.utc)
+    data = msgpack.packb([when, msgpack.ExtType(5, b"x")], datetime=True)
+    stamp = msgpack.Timestamp.from_datetime(when)
+    assert msgpack.unpackb(data) == [stamp, msgpack.ExtType(5, b"x")]
+    for kind, expected in ((1, stamp.to_unix()), (2, stamp.to_unix_nano()), (3, when)):
+        assert msgpack.unpackb(data, timestamp=kind)[0] == expected
+    assert msgpack.unpackb(data, ext_hook=lambda code, payload: (code, payload))[1] == (5, b"x")
+    with pytest.raises(TypeError):
+        msgpack.packb({1, 2})
+    assert msgpack.packb({1, 2}, default=sorted) == b"\x92\x01\x02"
+    assert msgpack.packb(b"x", use_bin_type=False) == b"\xa1x"
+    with pytest.raises(TypeError):
+        msgpack.packb(1, colour=2)
+    with pytest.raises(TypeError):
+        msgpack.unpackb(b"\x01", colour=2)
+
+
+def test_msgpack_streams():
+    from regauge.compat import msgpack
+
+    packed = b"".join(map(msgpack.packb, ["a", [1, 2], {"b": None}]))
+    unpacker = msgpack.Unpacker()
+    found = []
+    for at in range(len(packed)):
+        unpacker.feed(packed[at : at + 1])
+        found += unpacker
+    assert found == ["a", [1, 2], {"b": None}] and unpacker.tell() == len(packed)
+    assert list(msgpack.Unpacker(io.BytesIO(packed), read_size=2)) == found
+    called = []
+    unpacker = msgpack.Unpacker(object_hook=called.append)
+    for at in range(len(packed)):
+        unpacker.feed(packed[at : at + 1])
+        list(unpacker)
+    assert called == [{"b": None}]
+
+
+# --- the modules that pass what is not plain to the module itself
+
+
+def test_yaml_reads_and_writes_as_pyyaml():
+    theirs = pytest.importorskip("yaml")
+    from regauge.compat import yaml
+
+    for one in VALUES:
+        for options in ({}, {"sort_keys": False}, {"allow_unicode": True}, {"explicit_start": True},
+                        {"default_flow_style": True}, {"indent": 4}, {"encoding": "utf-8"}):
+            compare(yaml.safe_dump, theirs.safe_dump, one, **options)
+        text = theirs.safe_dump(one, allow_unicode=True)
+        compare(yaml.safe_load, theirs.safe_load, text)
+        compare(yaml.safe_load, theirs.safe_load, text.encode())
+        assert done(yaml.safe_load, io.StringIO(text)) == done(theirs.safe_load, io.StringIO(text))
+
+
+@pytest.mark.parametrize("text", [
+    "a:\tb\n", "- &a 1\n- &a 2\n", "{a: :b}\n", "[?x]\n", "! 12\n", "--- >\nx\n", "- |\n x", "<<: {a: 1}\nb: 2\n",
+    "%FOO bar\n---\na\n", "{a\n: b}\n", "# c\n...\n", "=\n", "? [a]\n: b\n", ": b\n", "{a: 1,\n b\n c: 2}\n",
+    "2001-12-14 21:59:43.123456789Z\n", "a: !!set {x, y}\n", "a: !!binary aGk=\n", "a: !!omap [b: 1]\n", "a: !x 1\n",
+    "a: b: c\n", "'", "\ufeffa: 1\n", "- a\n- *b\n", "a: *a\n", "",
+])
+def test_yaml_where_the_versions_differ(text):
+    theirs = pytest.importorskip("yaml")
+    from regauge.compat import yaml
+
+    compare(yaml.safe_load, theirs.safe_load, text)
+    compare(lambda text: list(yaml.safe_load_all(text)), lambda text: list(theirs.safe_load_all(text)), text)
+
+
+def test_yaml_errors_have_marks():
+    pytest.importorskip("yaml")
+    from regauge.compat import yaml
+
+    with pytest.raises(yaml.YAMLError) as caught:
+        yaml.safe_load("a: 1\nb: [\n")
+    assert (caught.value.problem_mark.line, caught.value.problem_mark.column) == (2, 0)
+    assert caught.value.__context__ is None
+
+
+def test_yaml_constructors_and_representers():
+    theirs = pytest.importorskip("yaml")
+    from regauge.compat import yaml
+
+    class Loader(yaml.SafeLoader):
+        pass
+
+    class Dumper(yaml.SafeDumper):
+        pass
+
+    yaml.add_constructor("!up", lambda loader, node: loader.construct_scalar(node).upper(), Loader=Loader)
+    assert yaml.load("a: !up b\nc: 1\n", Loader=Loader) == {"a": "B", "c": 1}
+    assert yaml.load("c: 1\n", Loader=Loader) == {"c": 1}
+    Loader.add_constructor("tag:yaml.org,2002:int", lambda loader, node: f"int {node.value}")
+    assert yaml.load("c: 1\n", Loader=Loader) == {"c": "int 1"}
+    yaml.add_representer(int, lambda dumper, n: dumper.represent_scalar("!n", str(n)), Dumper=Dumper)
+    assert yaml.dump({"a": 1}, Dumper=Dumper) == "a: !n '1'\n"
+    assert yaml.safe_load("c: 1\n") == {"c": 1} and theirs.SafeLoader is yaml.SafeLoader
+
+
+def test_yaml_runs_nothing():
+    pytest.importorskip("yaml")
+    from regauge.compat import yaml
+
+    call = "!!python/object/apply:os.getcwd []\n"
+    for load in (yaml.safe_load, yaml.full_load, yaml.unsafe_load):
+        with pytest.raises(yaml.YAMLError):
+            load(call)
+    with pytest.raises(yaml.YAMLError, match="constructs no Python objects"):
+        yaml.load(call, Loader=yaml.Loader)
+    with pytest.raises(yaml.YAMLError, match="use SafeLoader"):
+        yaml.load("a: 1\n", Loader=yaml.UnsafeLoader)
+    assert yaml.load("a: !!python/tuple [1]\n", Loader=yaml.FullLoader) == {"a": (1,)}
+
+
+def test_cbor2_reads_and_writes_as_cbor2():
+    theirs = pytest.importorskip("cbor2")
+    if not hasattr(theirs, "CBOREncodeTypeError"):
+        pytest.skip("an old version of cbor2")
+    from regauge.compat import cbor2
+
+    more = [datetime.datetime(2026, 1, 1, tzinfo=datetime.timezone.utc), {1, 2}, b"x", (1, 2), {1: 2},
+            theirs.CBORTag(5000, "x"), theirs.undefined]
+    for seed, one in enumerate([*VALUES, *more]):
+        for options in ({}, {"canonical": True}):
+            compare(cbor2.dumps, theirs.dumps, one, **options)
+        data = theirs.dumps(one)
+        compare(cbor2.loads, theirs.loads, data)
+        compare(cbor2.loads, theirs.loads, broken(data, seed))
+    with pytest.raises(theirs.CBORDecodeEOF) as caught:
+        cbor2.loads(b"\x82\x01")
+    assert caught.value.__context__ is None
+
+
+def test_orjson_reads_and_writes_as_orjson():
+    theirs = pytest.importorskip("orjson")
+    from regauge.compat import orjson
+
+    more = [datetime.date(2026, 1, 1), {1: 2}, {"a": b"x"}, "\ud800", (1, 2), {1, 2}]
+    for seed, one in enumerate([*VALUES, *more]):
+        for option in (None, theirs.OPT_SORT_KEYS, theirs.OPT_INDENT_2, theirs.OPT_NON_STR_KEYS,
+                       theirs.OPT_SORT_KEYS | theirs.OPT_INDENT_2 | theirs.OPT_APPEND_NEWLINE):
+            compare(orjson.dumps, theirs.dumps, one, option=option)
+            compare(orjson.dumps, theirs.dumps, one, str, option)
+        text = json.dumps(one, default=str) if not isinstance(one, str) else '"\\ud800"'
+        compare(orjson.loads, theirs.loads, text)
+        compare(orjson.loads, theirs.loads, broken(text.encode(), seed))
+    compare(orjson.loads, theirs.loads, "\ufeff[1]")
+
+
+def test_json_reads_and_writes_as_json():
+    from regauge.compat import json as ours
+
+    for seed, one in enumerate([*VALUES, {1: 2}, "\ud800", (1, 2), {1, 2}, 10**5000]):
+        for options in ({}, {"separators": (",", ":")}, {"separators": (",", ":"), "ensure_ascii": False},
+                        {"indent": 1}, {"sort_keys": True}, {"default": str}):
+            compare(ours.dumps, json.dumps, one, **options)
+        text = json.dumps(one, default=str) if one != 10**5000 else "1" * 5000
+        for options in ({}, {"parse_float": str}, {"object_pairs_hook": list}):
+            compare(ours.loads, json.loads, text, **options)
+        compare(ours.loads, json.loads, broken(text.encode(), seed).decode("latin-1"))
+    compare(ours.loads, json.loads, "\ufeff[1]")
+    assert ours.load(io.StringIO("[1]")) == [1] and ours.JSONDecodeError is json.JSONDecodeError
+
+
+# --- install
+
+
+def test_install_and_uninstall():
+    code = (
+        "import json, sys, regauge.compat as compat\n"
+        "compat.install('json'); compat.install('json', 'msgpack')\n"
+        "import json as ours, msgpack, msgpack.exceptions, json.decoder\n"
+        "print(ours.__name__, msgpack.__name__, msgpack.exceptions.__name__, json.decoder.__name__)\n"
+        "compat.uninstall('msgpack'); compat.uninstall('msgpack'); compat.uninstall()\n"
+        "import json as again\n"
+        "print(again.__name__, 'msgpack' in sys.modules)\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.stdout.split("\n")[:2] == [
+        "regauge.compat.json regauge.compat.msgpack regauge.compat.msgpack.exceptions json.decoder",
+        "json False",
+    ], run.stderr
+
+
+@pytest.mark.parametrize("call", [regauge.compat.install, regauge.compat.uninstall])
+def test_an_unknown_name(call):
+    with pytest.raises(ValueError, match="found 'yml', expected one or more of .*yaml"):
+        call("yml", "msgpack")
+    assert regauge.compat.uninstall() is None
+
+
+def test_install_needs_a_name():
+    with pytest.raises(ValueError, match="found no name"):
+        regauge.compat.install()
+
+
+def test_a_missing_module_is_named():
+    code = (
+        "import sys; sys.modules['cbor2'] = None\n"
+        "try:\n    from regauge.compat import cbor2\n"
+        "except ImportError as error:\n    print(error)\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "pip install cbor2, or use regauge's own module" in run.stdout
