@@ -26,7 +26,7 @@ SPARK ?= no
 
 .DEFAULT_GOAL := check
 .PHONY: check demo data results test test-servers test-gateway help build lint fmt bench figures fuzz fuzz-check sanitize docs memory clean \
-  wheel wheel-check wheels languages-check python-test gem gem-source gem-check gem-test gem-test-jruby gem-test-newer
+  wheel wheel-check wheels languages-check drop-ins-check python-test gem gem-source gem-check gem-test gem-test-jruby gem-test-newer
 
 check: test                     ## Same as `test`
 
@@ -151,6 +151,9 @@ languages-check:                ## Check one store from four languages, after `g
 
 wheels: build                   ## Build a wheel for every installed CPython, and the stable-ABI one
 	$(PYTHON) tools/python_wheel.py --peers --all --abi3
+
+drop-ins-check:                 ## Run the suites of msgpack, PyYAML, cbor2, orjson and json against regauge.compat (after python-test)
+	$(PYTHON) tools/drop_ins_check.py
 
 python-test:                    ## Build the Python package in place and run its tests, for development
 	cd bindings/python && $(CARGO) build --profile fast

@@ -64,7 +64,7 @@ def dumps(obj: Any, **options: Any) -> bytes:
     try:
         data = _dumps(obj)
         # cbor2 writes infinities and NaN with half precision.
-        if b"\xfb\x7f" not in data and b"\xfb\xff" not in data or not _NOT_FINITE(data):
+        if (b"\x7f" not in data and b"\xff" not in data) or not _NOT_FINITE(data):
             return data
     except Exception:
         pass

@@ -36,15 +36,15 @@ _SEPARATORS = (",", ":")
 
 def loads(s: Any, **options: Any) -> Any:
     """Returns the value of a JSON document; takes the keywords of the standard library."""
-    # A byte order mark is refused in text.
-    if options or s[:1] == "\ufeff":
-        return _json.loads(s, **options)
-    try:
-        return _loads(s)
-    except Exception:
-        pass
+    if not options:
+        try:
+            # A byte order mark is refused in text.
+            if s[:1] != "\ufeff":
+                return _loads(s)
+        except Exception:
+            pass
     # Outside of the handler: the exception has no context.
-    return _json.loads(s)
+    return _json.loads(s, **options)
 
 
 def load(fp: Any, **options: Any) -> Any:
