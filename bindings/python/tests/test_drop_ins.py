@@ -126,6 +126,63 @@ def test_msgpack_streams():
     assert called == [{"b": None}]
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_msgpack_unpacker_does_as_msgpack(seed):
+    theirs = pytest.importorskip("msgpack")
+    from regauge.compat import msgpack
+
+    at = random.Random(seed)
+    values = [one for one in VALUES[seed::20] if done(theirs.packb, one).startswith("b")]
+    stream = b"".join(map(theirs.packb, values))
+    options = at.choice([{}, {"use_list": False}, {"raw": True}, {"object_hook": len}])
+    pair = [module.Unpacker(strict_map_key=False, **options) for module in (msgpack, theirs)]
+    steps = 0
+    while stream or steps < 400:
+        piece, stream = stream[:7], stream[7:]
+        for unpacker in pair:
+            unpacker.feed(piece)
+        for _ in range(at.randrange(4)):
+            step = at.choice(["unpack", "unpack", "next", "list"])
+            call = {"next": lambda one: next(iter(one)), "list": list}.get(step, lambda one: getattr(one, step)())
+            ours, expected = (done(call, unpacker) for unpacker in pair)
+            assert ours == expected, (step, options)
+        steps += 1
+    assert pair[0].tell() == pair[1].tell() > 0
+
+
+@pytest.mark.parametrize("what, value", [
+    ("array", [1, 2, 3]), ("map", {"a": 1, "b": 2, "c": 3}), ("str", "abc"), ("bin", b"abc"),
+])
+def test_msgpack_lengths(what, value):
+    from regauge.compat import msgpack
+
+    data = msgpack.packb(value)
+    assert msgpack.unpackb(data, **{f"max_{what}_len": 3}) == value
+    assert next(msgpack.Unpacker(io.BytesIO(data), **{f"max_{what}_len": 3})) == value
+    with pytest.raises(ValueError, match=f"3 exceeds max_{what}_len"):
+        msgpack.unpackb(data, **{f"max_{what}_len": 2})
+    with pytest.raises(ValueError, match=f"3 exceeds max_{what}_len"):
+        next(msgpack.Unpacker(io.BytesIO(data), **{f"max_{what}_len": 2}))
+
+
+def test_msgpack_unpacker_in_parts():
+    from regauge.compat import msgpack
+
+    packed = b"".join(map(msgpack.packb, [[1, 2], "skipped", {"a": 3}, 4, 5, 6]))
+    unpacker = msgpack.Unpacker(io.BytesIO(packed), read_size=3)
+    assert unpacker.read_array_header() == 2
+    assert [unpacker.unpack(), unpacker.unpack()] == [1, 2]
+    unpacker.skip()
+    assert unpacker.read_map_header() == 1
+    assert [unpacker.unpack(), unpacker.unpack(), unpacker.unpack()] == ["a", 3, 4]
+    assert unpacker.read_bytes(1) == b"\x05" and unpacker.tell() == len(packed) - 1
+    with pytest.raises(ValueError):
+        unpacker.read_array_header()
+    assert list(unpacker) == [6] and unpacker.tell() == len(packed)
+    with pytest.raises(msgpack.OutOfData):
+        unpacker.unpack()
+
+
 # --- the modules that pass what is not plain to the module itself
 
 
