@@ -143,7 +143,7 @@ fn a_sample_is_random_and_repeatable() {
     folder.run("convert in.ndjson more.ndjson --sample 1001").silent();
     assert!(folder.text("more.ndjson") == text);
     // The elements of an array, with paths.
-    folder.write("in.json", &format!("[{}]", text.trim_end().replace('\n', ",")));
+    folder.write("in.json", format!("[{}]", text.trim_end().replace('\n', ",")));
     folder.run("convert in.json some.json --sample 50 --seed 1 --only [*].id").silent();
     let ids: Vec<&str> = first.lines().map(|line| line.split(',').next().unwrap()).collect();
     assert_eq!(folder.text("some.json"), format!("[{}}}]\n", ids.join("},")));
@@ -161,7 +161,7 @@ fn a_sample_is_random_and_repeatable() {
 #[test]
 fn marc_records_lose_fields_and_keep_what_they_need() {
     let folder = Folder::new();
-    folder.write("in.mrc", &[marc("1", "One"), marc("2", "Two")].concat());
+    folder.write("in.mrc", [marc("1", "One"), marc("2", "Two")].concat());
     folder.run("convert in.mrc only.mrc --only fields[*].245").silent();
     let ran = folder.run("convert only.mrc - --to ndjson").silent();
     let text = ran.text();

@@ -172,8 +172,8 @@ fn select(
             if !is_inside && !is_root && !leads(into) {
                 return Ok(None);
             }
-            let (mut kept, mut names): (Vec<(Value, Value)>, Vec<(String, bool)>) =
-                Default::default();
+            let mut kept: Vec<(Value, Value)> = Vec::new();
+            let mut names: Vec<(String, bool)> = Vec::new();
             for (key, value) in pairs {
                 path.push(At::Key(named(key)));
                 let new = selection.rules().iter().find_map(|rule| match &rule.action {

@@ -48,6 +48,10 @@ const OTHERS: &[&str] = &[
     "store import --on-loss",
     "store reencode --on-loss",
     "store reencode --to",
+    // Names of libraries, and the numbers of shuffles and of generated documents.
+    "measure --only",
+    "measure --seed",
+    "sample --seed",
     // A span of time.
     "store scan --from",
     "store scan --to",

@@ -41,7 +41,7 @@ impl Pick {
                 mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
                 mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
                 mixed ^= mixed >> 31;
-                let below = (u128::from(mixed) * u128::from(*rest) >> 64) as u64;
+                let below = ((u128::from(mixed) * u128::from(*rest)) >> 64) as u64;
                 let takes = below < *left;
                 *left -= u64::from(takes);
                 *rest = rest.saturating_sub(1);

@@ -187,11 +187,12 @@ impl Compiler {
                 },
             }
         }
-        let to = match () {
-            () if is_dropped => Target::Skip,
-            () if !inside && !self.leads_on(&live) => Target::Skip,
-            () if live.is_empty() => Target::Copy,
-            () => Target::Walk(self.number((live, inside))?),
+        let to = if is_dropped || !inside && !self.leads_on(&live) {
+            Target::Skip
+        } else if live.is_empty() {
+            Target::Copy
+        } else {
+            Target::Walk(self.number((live, inside))?)
         };
         Ok(Move { to, ends: ends.into(), name, claim: None })
     }

@@ -241,7 +241,8 @@ fn types_belong_to_their_value() {
         recorder.lines.join(" ")
     };
     let everything = after("only $");
-    assert_eq!(after("drop q"), everything);
+    // The key could be there, so the length is not known.
+    assert_eq!(after("drop q"), everything.replacen("Some(3)", "None", 1));
     let dropped = after("drop b");
     assert!(!dropped.contains("\"B\""), "{dropped}");
     // A length is exact, or not known.
