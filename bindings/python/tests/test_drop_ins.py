@@ -214,6 +214,16 @@ def test_yaml_where_the_versions_differ(text):
     compare(lambda text: list(yaml.safe_load_all(text)), lambda text: list(theirs.safe_load_all(text)), text)
 
 
+def test_yaml_text_of_any_kind_is_looked_at_once():
+    """A look at the text from each bracket to the end of its line would take hours here."""
+    pytest.importorskip("yaml")
+    from regauge.compat.yaml import _load
+
+    for unit in ["[", "{a,", "[!a", "\n", "[\n", " = ", '"', '"\n', "a: ", "&a ", "!"]:
+        text = f"[{unit * 1_000_000}x"
+        assert _load._differs(text) in (True, False), unit
+
+
 def test_yaml_errors_have_marks():
     pytest.importorskip("yaml")
     from regauge.compat import yaml

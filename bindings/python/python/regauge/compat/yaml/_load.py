@@ -156,15 +156,16 @@ _TEXTS = {
 }
 _BEGIN = ("|", ">", ".")
 # In a flow collection: a question mark, an indicator before text, a key of several lines, a tag
-# before a comma.
+# before a comma. No part of the text is looked at from two places: a match never contains its own
+# beginning again.
 _FLOW = re.compile(
     r"""\?
     | (?: [\[{,] | \s ) : \S
     | ["'] : :
-    | \n \s* :
-    | ! [^\s\[{]* ,
+    | \n [^\S\n]* :
+    | ! [^\s\[{!]* ,
     | ^ [^"\n]* (?: "[^"\n]*" [^"\n]* )* " [^"\n]* $
-    | [\[{] [^\]}\n]* [^\]}\[{,\s] [ ]* \n
+    | [\[{] [^\[\]{}\n]* [^\]}\[{,\s] [ ]* \n
     | , [ ]* \n [^\n,\[\]{}]* [^\n,\[\]{}\s] [ ]* \n""",
     re.MULTILINE | re.VERBOSE,
 )
