@@ -13,6 +13,8 @@ DEMO_BUDGET ?= 150
 BUDGET ?=
 # `make fuzz SECONDS=600 TARGET=json`
 SECONDS ?= 60
+# The suites of `make drop-ins-check`; by default all.
+DROP_INS ?=
 # YAML readers that `make test` requires; by default those that are installed.
 READERS ?=
 # What is linted and tested. CI enables the features of all programs, so that everything is built
@@ -152,8 +154,8 @@ languages-check:                ## Check one store from four languages, after `g
 wheels: build                   ## Build a wheel for every installed CPython, and the stable-ABI one
 	$(PYTHON) tools/python_wheel.py --peers --all --abi3
 
-drop-ins-check:                 ## Run the suites of msgpack, PyYAML, cbor2, orjson and json against regauge.compat (after python-test)
-	$(PYTHON) tools/drop_ins_check.py
+drop-ins-check:                 ## Run the suites of msgpack, PyYAML, cbor2, orjson and json against regauge.compat (after wheel-check)
+	$(PYTHON) tools/drop_ins_check.py $(if $(DROP_INS),--only $(DROP_INS))
 
 python-test:                    ## Build the Python package in place and run its tests, for development
 	cd bindings/python && $(CARGO) build --profile fast

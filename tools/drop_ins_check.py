@@ -5,9 +5,9 @@
 
 Fetches each library's source distribution with pip, at a pinned version whose checksum is verified,
 and runs its tests with `regauge.compat.install` in a virtual environment in build/drop-ins. The
-package is that of the repository (`make python-test` builds it), or that in FOLDER. Prints how many
-tests passed; exits with 1 if a test fails that is not in tools/drop_ins.json, with its reason, or
-if one of that list passes.
+package is that in FOLDER; without one, that of the repository if `make python-test` has built it, or
+the wheel of `make wheel-check`. Prints how many tests passed; exits with 1 if a test fails that is
+not in tools/drop_ins.json, with its reason, or if one of that list passes.
 """
 
 import argparse
@@ -19,6 +19,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "drop-ins"
@@ -81,6 +82,21 @@ def environment(libraries):
         wanted += library.get("needs", [])
     run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *wanted)
     return python
+
+
+def built():
+    """Returns the folder of the package that was built last."""
+    tree = ROOT / "bindings" / "python" / "python"
+    if any(tree.glob("regauge/_regauge*.so")):
+        return tree
+    wheels = list((ROOT / "build" / "python" / "wheels").glob("*.whl"))
+    if not wheels:
+        sys.exit("found no package: run `make python-test` or `make wheel-check` first")
+    folder = BUILD / "package"
+    shutil.rmtree(folder, ignore_errors=True)
+    with zipfile.ZipFile(wheels[0]) as wheel:
+        wheel.extractall(folder)
+    return folder
 
 
 def fetch(python, name, library):
@@ -158,10 +174,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     known = json.loads(KNOWN.read_text())
     parser.add_argument("--only", nargs="+", choices=sorted(known), default=list(known))
-    parser.add_argument("--package", type=pathlib.Path, default=ROOT / "bindings" / "python" / "python")
+    parser.add_argument("--package", type=pathlib.Path, metavar="FOLDER")
     arguments = parser.parse_args()
+    package = arguments.package or built()
     python = environment({name: known[name] for name in arguments.only})
-    judged = [judge(name, known[name], results_of(python, name, known[name], arguments.package))
+    judged = [judge(name, known[name], results_of(python, name, known[name], package))
               for name in arguments.only]
     return 0 if all(judged) else 1
 

@@ -22,7 +22,7 @@ fn values_are_selected_by_their_paths() {
     );
     assert_eq!(
         converted("--from ndjson --to yaml --only user --drop user.name", input),
-        "user:\n  mail: y\n---\n{}\n"
+        "user:\n  mail: 'y'\n---\n{}\n"
     );
     // Paths are those of the input, which is one array here.
     let array = "[{\"a\":1,\"b\":2},{\"b\":3}]";
