@@ -1,7 +1,7 @@
 //! Keeps, leaves out and renames values by their paths, on the way from a reader to a writer.
 //!
-//! The rules of a [`Selection`] name places of the input. [`plan`] compiles them into states, one for
-//! each set of rules that can still match below a value; [`sink`] is the adapter that follows the
+//! The rules of a [`Selection`] name places of the input. `plan` compiles them into states, one for
+//! each set of rules that can still match below a value; `sink` is the adapter that follows the
 //! events of a document through the states. It keeps no values: memory is bounded by the depth.
 //!
 //! - With `only` rules, a value is kept if it lies at or below one of their paths. A container that a
