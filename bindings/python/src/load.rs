@@ -14,7 +14,7 @@ use regauge::{Error, Format, Limits, Options, marshal, pickle};
 
 use crate::build::{Builder, Converter};
 use crate::errors::{self, Way};
-use crate::options::{For, Given};
+use crate::options::{For, Given, Keywords};
 use crate::raw::bytes::Input;
 use crate::raw::collector::Pause;
 
@@ -43,13 +43,7 @@ pub fn loads_with<'py>(
     bytes: &[u8],
     given: Given<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let unique = given.unique();
-    let Given { options, hooks, keywords, values, .. } = given;
-    let mut builder = Builder::new(py, options.from, hooks.some());
-    builder.unique_keys(unique);
-    if let Some(values) = values {
-        builder.convert_with(values);
-    }
+    let (mut builder, options, keywords) = builder(py, given);
     let pause = Pause::new(py, !builder.runs_python() && bytes.len() > PAUSE_BYTES);
     let done = parse(bytes, &options, &mut builder);
     drop(pause);
@@ -66,6 +60,18 @@ pub fn loads_with<'py>(
     }
 }
 
+/// Returns what builds documents as the caller's options ask, and the options for their reader.
+fn builder<'py>(py: Python<'py>, given: Given<'py>) -> (Builder<'py>, Options, Keywords) {
+    let unique = given.unique();
+    let Given { options, hooks, keywords, values, .. } = given;
+    let mut builder = Builder::new(py, options.from, hooks.some());
+    builder.unique_keys(unique);
+    if let Some(values) = values {
+        builder.convert_with(values);
+    }
+    (builder, options, keywords)
+}
+
 /// Returns the first documents in `bytes`, at most so many, where they end, and the error that
 /// ended the stream earlier.
 pub fn first<'py>(
@@ -74,13 +80,7 @@ pub fn first<'py>(
     count: usize,
     given: Given<'py>,
 ) -> PyResult<(Bound<'py, PyList>, u64, Option<PyErr>)> {
-    let unique = given.unique();
-    let Given { options, hooks, keywords, values, .. } = given;
-    let mut builder = Builder::new(py, options.from, hooks.some());
-    builder.unique_keys(unique);
-    if let Some(values) = values {
-        builder.convert_with(values);
-    }
+    let (mut builder, options, keywords) = builder(py, given);
     let list = PyList::empty(py);
     let documents = First { bytes, count, options: &options, builder: &mut builder, list: &list };
     let (end, done) = options.from.visit(documents);

@@ -34,6 +34,29 @@ def test_convert(tmp_path):
         regauge.convert(tmp_path / "none.json", tmp_path / "b.json")
 
 
+def test_convert_a_part(tmp_path):
+    source, target = tmp_path / "a.ndjson", tmp_path / "b.ndjson"
+    source.write_bytes(b"".join(b'{"id":%d,"u":{"n":"x","m":1}}\n' % n for n in range(100)))
+    report = regauge.convert(source, target, only=["id", "u.n"], rename={"u.n": "name"}, head=2)
+    assert (report["documents"], report["unmatched"]) == (2, [])
+    assert regauge.load(target) == [{"id": n, "u": {"name": "x"}} for n in range(2)]
+    report = regauge.convert(source, target, drop=["u", "none"])
+    assert report["unmatched"] == ["drop $.none"]
+    assert regauge.load(target) == [{"id": n} for n in range(100)]
+    samples = []
+    for seed in (1, 1, 2):
+        assert regauge.convert(source, target, sample=10, seed=seed)["documents"] == 10
+        samples.append([one["id"] for one in regauge.load(target)])
+    assert samples[0] == samples[1] != samples[2] and samples[0] == sorted(set(samples[0]))
+    with pytest.raises(TypeError, match="found 'id' as only, expected a list of paths"):
+        regauge.convert(source, target, only="id")
+    with pytest.raises(ValueError, match='found "a..b" in drop'):
+        regauge.convert(source, target, drop=["a..b"])
+    with pytest.raises(ValueError, match="expected one that ends in a key"):
+        regauge.convert(source, target, rename={"a[0]": "b"})
+    assert len(regauge.load(target)) == 10
+
+
 def test_convert_lets_others_run(tmp_path):
     source = tmp_path / "a.ndjson"
     source.write_bytes(b'{"a": [1, 2, 3, "text"]}\n' * 1_000_000)

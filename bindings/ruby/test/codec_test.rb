@@ -309,6 +309,32 @@ class CodecTest < Minitest::Test
     end
   end
 
+  def test_a_part_is_converted
+    lines = (0...100).map { |n| %({"id":#{n},"u":{"n":"x","m":1}}\n) }.join
+    Dir.mktmpdir do |folder|
+      source, target = "#{folder}/a.ndjson", "#{folder}/b.ndjson"
+      File.write(source, lines)
+      report = R.convert_file(source, target, only: ["id", "u.n"], rename: { "u.n" => "name" }, head: 2)
+      assert_equal [2, []], report.values_at(:documents, :unmatched)
+      assert_equal [0, 1].map { |n| { "id" => n, "u" => { "name" => "x" } } }, R.load_file(target)
+      assert_equal ["drop $.none"], R.convert_file(source, target, drop: %w[u none])[:unmatched]
+      assert_equal (0...100).map { |n| { "id" => n } }, R.load_file(target)
+      samples = [1, 1, 2].map do |seed|
+        R.convert_file(source, target, sample: 10, seed: seed)
+        R.load_file(target).map { |one| one["id"] }
+      end
+      assert_equal samples[0], samples[1]
+      refute_equal samples[0], samples[2]
+      assert_equal samples[0].uniq.sort, samples[0]
+      assert_equal 10, samples[0].size
+    end
+    assert_equal %({"a":1}\n), R.convert(%({"a":1,"b":2}), from: :json, to: :ndjson, drop: ["b"])
+    { only: "a", drop: ["a..b"], rename: { "a[0]" => "b" } }.each do |name, wrong|
+      error = assert_raises(ArgumentError) { R.convert("{}", from: :json, to: :json, name => wrong) }
+      assert_match(/\A#{name}: /, error.message)
+    end
+  end
+
   def test_a_conversion_lets_other_threads_run
     text = "[#{"1.5," * 400_000}2]"
     ticks = 0

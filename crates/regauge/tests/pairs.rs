@@ -3,8 +3,11 @@
 //!
 //! `REGAUGE_DOCUMENTS` sets the total number of documents.
 
+mod random;
+
 use std::collections::BTreeMap;
 
+use random::Random;
 use regauge::convert::{Input, convert};
 use regauge::documents::Documents;
 use regauge::event::{Origin, Type};
@@ -16,21 +19,7 @@ use regauge::{ErrorKind, Ext, Format, OnLoss, Options, Timestamp, Value};
 /// Number of documents without `REGAUGE_DOCUMENTS`.
 const DOCUMENTS: u64 = 20_000;
 
-/// xorshift64*: the same documents on every machine.
-struct Random(u64);
-
 impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
-    }
-
-    fn below(&mut self, bound: u64) -> u64 {
-        (self.next() >> 16) % bound
-    }
-
     fn one_of<'a, T: ?Sized>(&mut self, list: &[&'a T]) -> &'a T {
         list[self.below(list.len() as u64) as usize]
     }

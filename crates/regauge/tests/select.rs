@@ -1,26 +1,15 @@
 //! Selection by paths on events gives the same as on a tree, for random documents and random rules,
 //! from every format to itself and to MessagePack and NDJSON.
 
+mod random;
+
+use random::Random;
 use regauge::convert::{Action, Rule, Selection};
 use regauge::path::{Pattern, Selector};
 use regauge::values::{read_values, write_values};
 use regauge::{ErrorKind, Ext, Format, OnLoss, Options, Value, convert_bytes};
 
-/// xorshift64*: the same documents on every machine.
-struct Random(u64);
-
 impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
-    }
-
-    fn below(&mut self, bound: u64) -> u64 {
-        (self.next() >> 16) % bound
-    }
-
     fn name(&mut self) -> String {
         ["a", "b", "c", "two words", "", "$x", "1"][self.below(7) as usize].to_owned()
     }

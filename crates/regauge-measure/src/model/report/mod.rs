@@ -167,7 +167,7 @@ impl Method {
     pub fn beyond_the_part(&self) -> &'static str {
         match (self.checked_on_part, self.has_finals) {
             (true, true) => "the winners are also checked on the whole",
-            (true, false) => "checks cover a part too; without --budget, all",
+            (true, false) => "checks cover a part as well, and all of them without --budget",
             (false, _) => "sizes and checks cover all",
         }
     }

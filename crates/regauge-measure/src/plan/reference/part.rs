@@ -219,6 +219,33 @@ mod tests {
         assert!(steps.iter().all(|step| (4..=7).contains(step)), "{steps:?}");
     }
 
+    /// The timed slice of a part has documents of the part: times of a format that is checked on the
+    /// part and one that is timed on the slice are of the same.
+    #[test]
+    fn a_slice_of_a_part_is_cut_from_the_part() {
+        let folder = tempfile::tempdir().unwrap();
+        let sub = |name: &str| {
+            let path = folder.path().join(name);
+            std::fs::create_dir(&path).unwrap();
+            path
+        };
+        let lines: String = (0..1_000).map(|index| format!("{{\"id\":{index}}}\n")).collect();
+        let whole = sub("whole");
+        std::fs::write(whole.join("base"), lines).unwrap();
+        let whole = References::from_base(Shape::Stream, &whole).unwrap();
+        let size = PartSize { whole: 1_000, part: 1_200 };
+        let smaller = whole.smaller(size, &sub("part")).unwrap().unwrap();
+        assert_eq!((smaller.every, smaller.references.documents), (9, 112));
+        let slice = smaller.references.slice(2, &sub("slice")).unwrap();
+        let text = std::fs::read_to_string(folder.path().join("slice/base")).unwrap();
+        let ids: Vec<u64> = text
+            .lines()
+            .map(|line| line.trim_start_matches("{\"id\":").trim_end_matches('}').parse().unwrap())
+            .collect();
+        assert_eq!((slice.documents, ids.len()), (56, 56));
+        assert!(ids.iter().enumerate().all(|(index, id)| *id == 18 * index as u64), "{ids:?}");
+    }
+
     #[test]
     fn what_has_no_large_array_or_shares_values_has_no_part() {
         let mut map = Value::Map((0..100).map(|i| (Value::Int(i), text("x"))).collect());

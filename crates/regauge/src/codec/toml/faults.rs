@@ -4,6 +4,7 @@ use std::cell::RefCell;
 
 use toml_parser::{ErrorSink, Expected, ParseError};
 
+use super::tree::BYTES_MAX;
 use super::types::Item;
 use crate::Error;
 use crate::model::hint::Hint;
@@ -233,6 +234,10 @@ pub(super) fn too_many(most: u64) -> Error {
 
 #[cold]
 pub(super) fn too_long(most: u64) -> Error {
+    if most == BYTES_MAX {
+        let message = format!("found a document of more than {most} bytes, the most that is held");
+        return Error::limit(message).hint("a TOML document is held as a whole");
+    }
     Error::limit(format!("found a document of more than {most} bytes, the limit of record_bytes"))
         .hint(Hint::say("a TOML document is held as a whole").then(Hint::raise(Limit::RecordBytes)))
 }
