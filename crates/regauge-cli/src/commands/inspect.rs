@@ -10,6 +10,7 @@ use regauge::limits::Limit;
 use regauge::reader::Skipped;
 use regauge::shape::{Kinds, PATHS_MAX, Shape};
 use regauge::{Error, Format, Sink};
+use regauge_measure::thousands;
 
 use crate::args::Inspect;
 use crate::commands::convert::{open, read_options};
@@ -147,15 +148,15 @@ impl Found<'_> {
         match source.compression {
             Some(one) => line(
                 "packed",
-                &format_args!("{}, {} bytes", one.name(), grouped(source.consumed())),
+                &format_args!("{}, {} bytes", one.name(), thousands(source.consumed())),
             ),
-            None => line("size", &format_args!("{} bytes", grouped(source.consumed()))),
+            None => line("size", &format_args!("{} bytes", thousands(source.consumed()))),
         }
-        line("as JSON", &format_args!("{} bytes, compact", grouped(shape.bytes())));
+        line("as JSON", &format_args!("{} bytes, compact", thousands(shape.bytes())));
         let so_far = if failed { " before the error" } else { "" };
-        line(self.noun(), &format_args!("{}{so_far}", grouped(shape.documents())));
+        line(self.noun(), &format_args!("{}{so_far}", thousands(shape.documents())));
         if bad.count > 0 {
-            line("broken", &format_args!("{}", grouped(bad.count)));
+            line("broken", &format_args!("{}", thousands(bad.count)));
         }
         line("depth", &shape.depth());
         line("values", &kinds(&shape.kinds()));
@@ -166,16 +167,19 @@ impl Found<'_> {
             line("floats", &format_args!("{:?} to {:?}", range.min, range.max));
         }
         if let Some(range) = shape.lengths() {
-            line("texts", &format_args!("{} to {} bytes long", range.min, grouped(range.max)));
+            line("texts", &format_args!("{} to {} bytes long", range.min, thousands(range.max)));
         }
         if shape.duplicate_keys() > 0 {
             line(
                 "twice",
-                &format_args!("{} keys occur twice in their map", grouped(shape.duplicate_keys())),
+                &format_args!(
+                    "{} keys occur twice in their map",
+                    thousands(shape.duplicate_keys())
+                ),
             );
         }
         if shape.keys_not_text() > 0 {
-            line("keys", &format_args!("{} are not text", grouped(shape.keys_not_text())));
+            line("keys", &format_args!("{} are not text", thousands(shape.keys_not_text())));
         }
         if let Some(leaders) = shape.leaders() {
             let charset = |code: &char| match code {
@@ -203,7 +207,7 @@ impl Found<'_> {
             }
             let more = bad.count - bad.shown.len() as u64;
             if more > 0 {
-                let _ = writeln!(text, "  … and {} more; --top shows them", grouped(more));
+                let _ = writeln!(text, "  … and {} more; --top shows them", thousands(more));
             }
         }
         text
@@ -218,7 +222,7 @@ impl Found<'_> {
         tags.sort_by_key(|(tag, count)| (std::cmp::Reverse(*count), *tag));
         let mut table = table(["tag", "fields"]);
         for (tag, count) in tags.iter().take(self.top) {
-            table.add_row([(*tag).to_owned(), grouped(*count)]);
+            table.add_row([(*tag).to_owned(), thousands(*count)]);
         }
         let _ = writeln!(text, "\n{}", trimmed(&table));
         if all > self.top {
@@ -234,14 +238,14 @@ impl Found<'_> {
         }
         let mut table = table(["class or tag", "values"]);
         for (one, count) in types.iter().take(self.top) {
-            table.add_row([one.as_type().to_string(), grouped(*count)]);
+            table.add_row([one.as_type().to_string(), thousands(*count)]);
         }
         let _ = writeln!(text, "\n{}", trimmed(&table));
         if types.len() > self.top {
             let _ = writeln!(text, "… and {} more; --top shows them", types.len() - self.top);
         }
         if others > 0 {
-            let _ = writeln!(text, "{} values have other types", grouped(others));
+            let _ = writeln!(text, "{} values have other types", thousands(others));
         }
     }
 
@@ -252,8 +256,8 @@ impl Found<'_> {
             let types: Vec<_> = one.kinds.seen().map(|(kind, _)| kind.name()).collect();
             table.add_row([
                 one.path.clone(),
-                grouped(one.bytes),
-                grouped(one.kinds.total()),
+                thousands(one.bytes),
+                thousands(one.kinds.total()),
                 types.join(", "),
             ]);
         }
@@ -266,7 +270,7 @@ impl Found<'_> {
             let _ = writeln!(
                 text,
                 "Keys beyond 1,000 in one map (or {} paths in total) are summarised as .*",
-                grouped(PATHS_MAX as u64)
+                thousands(PATHS_MAX as u64)
             );
         }
     }
@@ -428,21 +432,8 @@ pub fn trimmed(table: &Table) -> String {
     lines.join("\n")
 }
 
-/// Formats a number with a comma every three digits.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 fn counts(all: impl Iterator<Item = (String, u64)>) -> String {
-    let all: Vec<_> = all.map(|(name, count)| format!("{name} {}", grouped(count))).collect();
+    let all: Vec<_> = all.map(|(name, count)| format!("{name} {}", thousands(count))).collect();
     if all.is_empty() { "none".into() } else { all.join(", ") }
 }
 
@@ -496,9 +487,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn digits_are_grouped() {
+    fn digits_are_thousands() {
         for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1234567, "1,234,567")] {
-            assert_eq!(grouped(number), text);
+            assert_eq!(thousands(number), text);
         }
     }
 }

@@ -7,8 +7,9 @@ use comfy_table::{CellAlignment, Table, presets};
 use regauge::Sink;
 use regauge::limits::Limits;
 use regauge::marshal::{Survey, survey};
+use regauge_measure::thousands;
 
-use crate::commands::inspect::{grouped, trimmed};
+use crate::commands::inspect::trimmed;
 use crate::input::Source;
 use crate::report::Unsigned as _;
 
@@ -28,7 +29,7 @@ pub fn text(survey: &Survey, top: usize) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "\nMarshal.load  {}", survey.verdict().words());
     if survey.nested > 0 {
-        let nested = grouped(survey.nested);
+        let nested = thousands(survey.nested);
         let _ = writeln!(
             text,
             "              {nested} payloads are themselves Marshal data, listed too"
@@ -39,8 +40,8 @@ pub fn text(survey: &Survey, top: usize) -> String {
         table.add_row([
             class.name.escape_debug().to_string(),
             class.kind.to_owned(),
-            grouped(class.count),
-            grouped(class.offset),
+            thousands(class.count),
+            thousands(class.offset),
             class.risk.name().to_owned(),
         ]);
     }
@@ -53,8 +54,8 @@ pub fn text(survey: &Survey, top: usize) -> String {
             text,
             "calls {}, {} times, first at byte {} ({})",
             call.method.escape_debug(),
-            grouped(call.count),
-            grouped(call.offset),
+            thousands(call.count),
+            thousands(call.offset),
             call.risk.name()
         );
     }

@@ -142,6 +142,11 @@ impl Process {
         command: &Command,
         patience: Duration,
     ) -> Result<T, Trouble> {
+        self.tell(command)?;
+        self.hear(patience)
+    }
+
+    fn tell(&mut self, command: &Command) -> Result<(), Trouble> {
         // A path that is not UTF-8 cannot be JSON.
         let mut line =
             serde_json::to_vec(command).map_err(|error| Trouble::Raised(error.to_string()))?;
@@ -150,10 +155,7 @@ impl Process {
             .commands
             .as_mut()
             .is_some_and(|pipe| pipe.write_all(&line).and_then(|()| pipe.flush()).is_ok());
-        if !sent {
-            return Err(self.post_mortem());
-        }
-        self.hear(patience)
+        if sent { Ok(()) } else { Err(self.post_mortem()) }
     }
 
     fn understand<T: DeserializeOwned>(&mut self, line: &str) -> Result<T, Trouble> {
@@ -188,16 +190,7 @@ impl Process {
         watch: &mut dyn FnMut(&Process) -> bool,
     ) -> Result<T, Trouble> {
         const GLANCE: Duration = Duration::from_millis(4);
-        let mut line =
-            serde_json::to_vec(command).map_err(|error| Trouble::Raised(error.to_string()))?;
-        line.push(b'\n');
-        let sent = self
-            .commands
-            .as_mut()
-            .is_some_and(|pipe| pipe.write_all(&line).and_then(|()| pipe.flush()).is_ok());
-        if !sent {
-            return Err(self.post_mortem());
-        }
+        self.tell(command)?;
         let until = Instant::now() + patience;
         loop {
             match self.lines.recv_timeout(GLANCE) {
