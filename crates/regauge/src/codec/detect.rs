@@ -155,18 +155,33 @@ fn json_kind(text: &[u8]) -> Format {
     if contains(b"\"leader\"") && contains(b"\"fields\"") {
         return Format::MarcJson;
     }
-    // A line that opens and closes an object, followed by another line, is NDJSON.
+    // A line that is one object or array, followed by another line, is NDJSON.
     let mut lines = text.split(|&b| b == b'\n').map(<[u8]>::trim_ascii);
     let first = lines.next().unwrap_or_default();
     let second = lines.find(|line| !line.is_empty());
-    let closed = matches!(
-        (first.first(), first.last()),
-        (Some(b'{'), Some(b'}')) | (Some(b'['), Some(b']'))
-    );
-    if closed && first.len() > 1 && second.is_some_and(|s| matches!(s[0], b'{' | b'[')) {
+    if is_one_container(first) && second.is_some_and(|s| matches!(s[0], b'{' | b'[')) {
         return Format::Ndjson;
     }
     Format::Json
+}
+
+/// Returns whether JSON text begins with a bracket that its last byte closes.
+fn is_one_container(text: &[u8]) -> bool {
+    let (mut depth, mut in_string, mut is_escaped) = (0_usize, false, false);
+    for (at, byte) in text.iter().enumerate() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = in_string,
+            b'"' => in_string = !in_string,
+            b'{' | b'[' if !in_string => depth += 1,
+            b'}' | b']' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 {
+            return at > 0 && at + 1 == text.len();
+        }
+    }
+    false
 }
 
 /// Returns the format that the first bytes identify without a name, if they do.
