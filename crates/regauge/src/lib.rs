@@ -200,6 +200,6 @@ pub use self::{
     codec::detect,
     convert::parallel,
     model::{decimal128, error, ext, format, hint, limits, number, option, path, time, value},
-    policy::{documents, event, fidelity, notation, track, tree},
+    policy::{documents, event, fidelity, notation, stage, track, tree},
     sinks::{compare, memory as values, shape, tape},
 };

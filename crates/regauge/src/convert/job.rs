@@ -214,16 +214,17 @@ impl Job<'_> {
         self.tracked || self.options.unwraps() || self.options.reads_extended_json()
     }
 
-    /// Returns whether documents are cut, joined or checked before they are written.
+    /// Returns whether documents are checked, cut, changed or joined before they are written.
     fn adapts_writer(&self) -> bool {
         self.options.wraps()
+            || self.options.stage.is_some()
             || self.options.duplicate_keys == DuplicateKeys::Refuse
             || !matches!(self.options.resolved_documents(), Documents::Keep | Documents::Auto)
     }
 
-    /// Puts the adapters that cut, join and check documents in front of a writer.
+    /// Puts the adapters that check, cut, change and join documents in front of a writer.
     fn before_writer<'w, W: Writer + ?Sized>(
-        &self,
+        &'w self,
         writer: &'w mut W,
     ) -> Result<Box<dyn Writer + 'w>> {
         let options = self.options;
@@ -231,10 +232,18 @@ impl Job<'_> {
         if options.wraps() {
             chain = Box::new(Escape::new(chain));
         }
-        match options.resolved_documents() {
-            Documents::Split => chain = Box::new(Split::new(chain)),
-            Documents::Join => chain = Box::new(Join::new(chain)?),
-            Documents::Keep | Documents::Auto => {}
+        let documents = options.resolved_documents();
+        if documents == Documents::Join {
+            chain = Box::new(Join::new(chain)?);
+        }
+        if let Some(stage) = &options.stage {
+            if self.tracked {
+                chain = Box::new(Tracker::new(chain));
+            }
+            chain = stage.open(chain);
+        }
+        if documents == Documents::Split {
+            chain = Box::new(Split::new(chain));
         }
         let refuses = options.duplicate_keys == DuplicateKeys::Refuse;
         if refuses || options.report {

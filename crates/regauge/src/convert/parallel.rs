@@ -16,6 +16,7 @@ mod parts;
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard};
+use std::thread::Builder;
 
 use self::parts::{Part, Parts, Records, ToTerminator, read_range};
 use crate::bytes::buffer::Out;
@@ -48,7 +49,8 @@ pub fn can_split(options: &Options) -> bool {
     };
     // Which documents are taken depends on those before them.
     let all = options.head.is_none() && options.sample.is_none();
-    records && documents && all
+    let stage = options.stage.as_ref().is_none_or(|stage| stage.is_divisible());
+    records && documents && all && stage
 }
 
 /// Returns whether this conversion can be cut into parts for this input: see [`can_split`]. In a
@@ -215,7 +217,17 @@ pub(crate) fn convert<'a>(
     let mut total = Summary { documents: 0, bad_records: 0, fidelity, matches };
     std::thread::scope(|scope| {
         for _ in 0..jobs {
-            scope.spawn(|| shop.work());
+            let builder = match &options.stage {
+                Some(stage) => Builder::new().stack_size(stage.stack_bytes()),
+                None => Builder::new(),
+            };
+            let worker = builder.spawn_scoped(scope, || {
+                if let Some(stage) = &options.stage {
+                    stage.begin_thread();
+                }
+                shop.work();
+            });
+            worker.expect("the system starts a thread");
         }
         let result = shop.keep_account(&mut total, on_bad);
         shop.close();

@@ -33,8 +33,8 @@ pub enum ErrorKind {
     Limit,
     /// Continuing would lose something, and the policy is [`crate::OnLoss::Refuse`].
     Refused,
-    /// The input is well formed, but is not what a Rust type asks for. Only the feature `serde`
-    /// has this kind.
+    /// The input is well formed, but is not what a Rust type (with the feature `serde`) or a filter
+    /// asks for.
     Data,
 }
 

@@ -41,6 +41,11 @@ pub struct WriteOptions {
     pub indent: Option<u8>,
     /// NDJSON: any number of documents, each on its own line.
     pub lines: bool,
+    /// Any number of documents one after the other, each followed by a line feed, even with an
+    /// indentation.
+    pub sequence: bool,
+    /// Write a document that is a text without quotes and escapes.
+    pub raw_text: bool,
     /// Write characters outside ASCII as `\u` escapes.
     pub escape_non_ascii: bool,
     /// How doubles are written.

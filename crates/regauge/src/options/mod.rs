@@ -11,6 +11,7 @@ mod set;
 pub mod yaml;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use self::bson::ExtendedJson;
 use crate::model::format::{Format, Framing};
@@ -19,6 +20,7 @@ pub use crate::model::option::{Language, OPTIONS, Opt, Row, Side, Takes, module,
 use crate::policy::documents::Documents;
 use crate::policy::fidelity::{Fidelity, Objects, OnLoss};
 use crate::policy::select::Selection;
+use crate::policy::stage::Stage;
 pub use set::Setting;
 
 /// What to convert, and how.
@@ -62,6 +64,8 @@ pub struct Options {
     pub report: bool,
     /// How many threads may convert parts of a record stream. 1 means the calling thread only.
     pub jobs: usize,
+    /// What changes the documents on the way, such as a filter. Shared values are repeated for it.
+    pub stage: Option<Arc<dyn Stage>>,
     /// How JSON is read.
     pub json_read: json::ReadOptions,
     /// How JSON is written.
@@ -112,6 +116,7 @@ impl Options {
             seed: 0,
             report: false,
             jobs: 1,
+            stage: None,
             json_read: json::ReadOptions::default(),
             json_write: json::WriteOptions::default(),
             marc: marc::Options::default(),

@@ -497,6 +497,9 @@ macro_rules! pointer {
             fn rollback(&mut self) {
                 (**self).rollback();
             }
+            fn path(&self) -> Option<crate::model::path::Path> {
+                (**self).path()
+            }
         }
     };
 }

@@ -8,6 +8,7 @@ pub mod event;
 pub mod fidelity;
 pub mod notation;
 pub mod select;
+pub mod stage;
 pub(crate) mod take;
 pub mod track;
 pub mod tree;

@@ -53,7 +53,10 @@ impl Codec for Json {
     type Writer<'o> = Writer<'o>;
 
     fn parser(options: &Options) -> Parser {
-        parser(options, Framing::Single)
+        match options.json_read.framing {
+            Framing::Concatenated => parser(options, Framing::Concatenated),
+            Framing::Single | Framing::Lines => parser(options, Framing::Single),
+        }
     }
 
     fn writer<'o>(out: Out<'o>, options: &Options, fidelity: Fidelity) -> Writer<'o> {

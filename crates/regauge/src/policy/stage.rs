@@ -1,0 +1,23 @@
+//! A step between reader and writer that the library does not know, such as a filter.
+
+use std::fmt::Debug;
+
+use crate::policy::event::Writer;
+
+/// Makes the adapters of a conversion that change its documents: see
+/// [`Options::stage`](crate::Options::stage).
+pub trait Stage: Debug + Send + Sync {
+    /// Returns an adapter in front of `inner`. It receives the documents of the input, one after the
+    /// other, and sends any number of documents for each.
+    fn open<'w>(&'w self, inner: Box<dyn Writer + 'w>) -> Box<dyn Writer + 'w>;
+
+    /// Returns whether each document is handled by itself, so that the parts of a stream can go through
+    /// adapters of their own, at the same time.
+    fn is_divisible(&self) -> bool;
+
+    /// Returns the size of the stack that its threads need, in bytes.
+    fn stack_bytes(&self) -> usize;
+
+    /// Called first on each thread that was made with such a stack.
+    fn begin_thread(&self);
+}
