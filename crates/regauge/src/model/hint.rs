@@ -374,6 +374,7 @@ pub fn literals(opt: Opt, language: Language) -> Vec<String> {
                 Limit::Expansion,
                 Limit::Aliases,
                 Limit::WindowBytes,
+                Limit::Time,
             ];
             let values = ["1000", NO_LIMIT[language as usize]];
             let each = |limit| values.map(|value| limit_literal(limit, value, language));

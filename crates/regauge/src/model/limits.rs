@@ -30,6 +30,9 @@ pub struct Limits {
     /// How much memory a decompressor may use for its window. `xz -9` and `zstd --ultra -22` need
     /// 64 and 128 MiB, `zstd --long=31` needs 2 GiB.
     pub window_bytes: u64,
+    /// How many seconds a filter may take for a document. Only `regauge query` and `regauge convert
+    /// --filter` have filters.
+    pub time: u64,
 }
 
 impl Limits {
@@ -49,10 +52,11 @@ impl Limits {
         expansion: u64::MAX,
         aliases: u64::MAX,
         window_bytes: u64::MAX,
+        time: u64::MAX,
     };
 
     /// The names that [`Limits::set`] accepts, in the order of [`Limit`].
-    pub const NAMES: [&str; 8] = [
+    pub const NAMES: [&str; 9] = [
         "depth",
         "token_bytes",
         "record_bytes",
@@ -61,6 +65,7 @@ impl Limits {
         "expansion",
         "aliases",
         "window_bytes",
+        "time",
     ];
 
     /// Sets the limit of this name; `None` removes it, as [`Limits::NONE`] does. A value above what
@@ -77,6 +82,7 @@ impl Limits {
             "expansion" => self.expansion = value,
             "aliases" => self.aliases = value,
             "window_bytes" => self.window_bytes = value,
+            "time" => self.time = value,
             _ => return false,
         }
         true
@@ -103,6 +109,8 @@ pub enum Limit {
     Aliases,
     /// [`Limits::window_bytes`].
     WindowBytes,
+    /// [`Limits::time`].
+    Time,
 }
 
 impl Limit {
@@ -123,6 +131,7 @@ impl Default for Limits {
             expansion: 1000,
             aliases: 1 << 20,
             window_bytes: 128 << 20,
+            time: u64::MAX,
         }
     }
 }

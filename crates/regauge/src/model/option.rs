@@ -314,7 +314,7 @@ pub const OPTIONS: [Row; 43] = [
     row!(OnLoss "on_loss", "on_loss", ALL, Words(&["refuse", "wrap", "approximate"]), Write &[], "What to do with a value that the output format cannot hold exactly"),
     row!(Unwrap "unwrap", "unwrap", ALL, Switch, Read &[], "Read the notation that --on-loss wrap writes, and restore the original values"),
     row!(Objects "objects", "objects", ALL, Words(&["refuse", "data", "wrap"]), Write &[], "What to do with classes, tags and symbols that the output format lacks [default: the --on-loss policy, or data with --on-loss approximate]"),
-    row!(Limits "limits", "limits", ALL, Limit, Both &[], "Set a limit, remove it with NAME=none, or remove all with none: depth, token_bytes, record_bytes, integer_digits, nodes, expansion, aliases, window_bytes. Byte limits accept KiB, MiB and GiB"),
+    row!(Limits "limits", "limits", ALL, Limit, Both &[], "Set a limit, remove it with NAME=none, or remove all with none: depth, token_bytes, record_bytes, integer_digits, nodes, expansion, aliases, window_bytes, time (seconds that a filter may take for a document). Byte limits accept KiB, MiB and GiB"),
     row!(Documents "documents", "documents", ALL, Words(&["auto", "keep", "split", "join"]), Convert &[], "How documents map to documents: an array is split into its elements if the output is a stream of records; a stream is joined into one array if the output holds a single document"),
     row!(Bad "skip_bad", "bad", ALL, Words(&["stop", "skip"]), Read STREAMS, "What to do with a broken record: stop, skip it, or keep its bytes in a FILE and skip it"),
     row!(DuplicateKeys "duplicate_keys", "duplicate_keys", ALL, Words(&["keep", "refuse"]), Read &[], "What to do with a key that occurs twice in one map"),
