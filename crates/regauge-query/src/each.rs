@@ -1,0 +1,319 @@
+//! `--each`: runs a filter over the elements at a path while the document is read, so that a
+//! document of any size needs no more memory than its largest element.
+
+use std::str::FromStr;
+
+use regauge::{BigInt, Error, ErrorKind, Ext, Fidelity, Result, Sink, Type, Value, Writer};
+
+use crate::stage::Through;
+
+/// A path such as `.items[]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Each {
+    steps: Vec<Step>,
+}
+
+/// A step of a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Step {
+    /// `.name`: what stands under a key.
+    Key(String),
+    /// `[]`: every element of an array, or every value of a map.
+    All,
+}
+
+impl FromStr for Each {
+    type Err = String;
+
+    /// Parses `.name`, `."any name"` and `[]`, in any sequence.
+    fn from_str(text: &str) -> std::result::Result<Each, String> {
+        let wrong = |rest: &str| {
+            format!("found `{rest}` in the path `{text}`, expected steps such as `.items` and `[]`")
+        };
+        let (mut steps, mut rest) = (Vec::new(), text);
+        while !rest.is_empty() {
+            if let Some(after) = rest.strip_prefix(".[]").or_else(|| rest.strip_prefix("[]")) {
+                steps.push(Step::All);
+                rest = after;
+                continue;
+            }
+            let name = rest.strip_prefix('.').ok_or_else(|| wrong(rest))?;
+            let (key, after) = match name.strip_prefix('"') {
+                Some(quoted) => quoted.split_once('"').ok_or_else(|| wrong(rest))?,
+                None => name.split_at(name.find(['.', '[']).unwrap_or(name.len())),
+            };
+            if key.is_empty() && !(rest == "." && steps.is_empty()) {
+                return Err(wrong(rest));
+            }
+            if !key.is_empty() {
+                steps.push(Step::Key(key.to_owned()));
+            }
+            rest = after;
+        }
+        Ok(Each { steps })
+    }
+}
+
+impl std::fmt::Display for Each {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.steps.iter().try_for_each(|step| match step {
+            Step::Key(key) => write!(f, ".{key}"),
+            Step::All => f.write_str("[]"),
+        })
+    }
+}
+
+/// A container or a type on the path that is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Open {
+    /// The container that this step goes into.
+    Step(usize),
+    Typed,
+}
+
+/// Sends the elements at a path to the filter, and drops the rest.
+pub(crate) struct Walk<'w> {
+    each: &'w Each,
+    open: Vec<Open>,
+    /// Steps that have been taken.
+    taken: usize,
+    /// Containers and types that are open in a value beside the path.
+    skipping: usize,
+    /// Whether the next value is on the path.
+    wanted: bool,
+    /// Whether the path led somewhere in this document.
+    found: bool,
+    through: Through<'w>,
+}
+
+impl<'w> Walk<'w> {
+    pub fn new(each: &'w Each, through: Through<'w>) -> Walk<'w> {
+        let (open, taken, skipping) = (Vec::new(), 0, 0);
+        Walk { each, open, taken, skipping, wanted: true, found: false, through }
+    }
+
+    fn is_inside(&self) -> bool {
+        self.through.builder.depth() > 0
+    }
+
+    /// Returns whether the next value is an element for the filter, or a part of one.
+    fn is_element(&self) -> bool {
+        self.is_inside() || (self.wanted && self.taken == self.each.steps.len())
+    }
+
+    /// Called after each value on the path or beside it.
+    fn after_value(&mut self) {
+        self.wanted = match self.open.last() {
+            Some(Open::Step(step)) => self.each.steps[*step] == Step::All,
+            Some(Open::Typed) => false,
+            None => true,
+        };
+    }
+
+    /// Receives a value that is not a container.
+    fn leaf(&mut self, found: &str, build: impl FnOnce(&mut Through<'w>) -> Result) -> Result {
+        if self.skipping > 0 {
+            return Ok(());
+        }
+        if self.is_element() {
+            build(&mut self.through)?;
+            return self.settle();
+        }
+        if self.wanted {
+            return Err(self.misses(found));
+        }
+        self.after_value();
+        Ok(())
+    }
+
+    /// Runs the filter if an element is complete.
+    fn settle(&mut self) -> Result {
+        if self.is_inside() {
+            return Ok(());
+        }
+        self.found = true;
+        self.through.end_value()?;
+        self.after_value();
+        Ok(())
+    }
+
+    fn misses(&self, found: &str) -> Error {
+        let place = Each { steps: self.each.steps[..self.taken].to_vec() };
+        let place = if self.taken == 0 { "at the top".into() } else { format!("at {place}") };
+        let step = match &self.each.steps[self.taken] {
+            Step::Key(key) => format!("a map with the key `{key}`"),
+            Step::All => "an array or a map".to_owned(),
+        };
+        Error::new(ErrorKind::Data, format!("found {found} {place}, expected {step}"))
+    }
+
+    /// Opens a container; returns whether it belongs to an element.
+    fn begin(&mut self, is_map: bool) -> Result<bool> {
+        if self.skipping > 0 || (!self.is_element() && !self.wanted) {
+            self.skipping += 1;
+            return Ok(false);
+        }
+        if self.is_element() {
+            return Ok(true);
+        }
+        let step = &self.each.steps[self.taken];
+        if !is_map && *step != Step::All {
+            return Err(self.misses("an array"));
+        }
+        self.wanted = *step == Step::All;
+        // An empty container is something, too.
+        self.found |= self.wanted;
+        self.open.push(Open::Step(self.taken));
+        self.taken += 1;
+        Ok(false)
+    }
+
+    /// Closes a container; returns whether it belongs to an element.
+    fn end(&mut self) -> bool {
+        if self.skipping > 0 {
+            self.skipping -= 1;
+            if self.skipping == 0 {
+                self.after_value();
+            }
+            return false;
+        }
+        if self.is_inside() {
+            return true;
+        }
+        self.open.pop();
+        self.taken -= 1;
+        self.after_value();
+        false
+    }
+}
+
+impl Sink for Walk<'_> {
+    fn null(&mut self) -> Result {
+        self.leaf("null", |through| through.null())
+    }
+    fn bool(&mut self, v: bool) -> Result {
+        self.leaf("a boolean", |through| through.bool(v))
+    }
+    fn i64(&mut self, v: i64) -> Result {
+        self.leaf("an integer", |through| through.i64(v))
+    }
+    fn u64(&mut self, v: u64) -> Result {
+        self.leaf("an integer", |through| through.u64(v))
+    }
+    fn f64(&mut self, v: f64) -> Result {
+        self.leaf("a number", |through| through.f64(v))
+    }
+    fn f32(&mut self, v: f32) -> Result {
+        self.leaf("a number", |through| through.f32(v))
+    }
+    fn str(&mut self, v: &str) -> Result {
+        self.leaf("a text", |through| through.str(v))
+    }
+    fn bytes(&mut self, v: &[u8]) -> Result {
+        self.leaf("binary data", |through| through.bytes(v))
+    }
+    fn big_int(&mut self, v: BigInt<'_>) -> Result {
+        self.leaf("an integer", |through| through.big_int(v))
+    }
+    fn ext(&mut self, v: Ext<'_>) -> Result {
+        self.leaf(v.type_name(), |through| through.ext(v))
+    }
+    fn begin_array(&mut self, len: Option<u64>) -> Result {
+        if self.begin(false)? { self.through.begin_array(len) } else { Ok(()) }
+    }
+    fn end_array(&mut self) -> Result {
+        if !self.end() {
+            return Ok(());
+        }
+        self.through.end_array()?;
+        self.settle()
+    }
+    fn begin_map(&mut self, len: Option<u64>) -> Result {
+        if self.begin(true)? { self.through.begin_map(len) } else { Ok(()) }
+    }
+    fn key(&mut self, k: &str) -> Result {
+        if self.skipping > 0 {
+            return Ok(());
+        }
+        if self.is_inside() {
+            return self.through.key(k);
+        }
+        if let Some(Open::Step(step)) = self.open.last() {
+            self.wanted = match &self.each.steps[*step] {
+                Step::Key(key) => key == k,
+                Step::All => true,
+            };
+        }
+        Ok(())
+    }
+    fn key_value(&mut self, k: &Value) -> Result {
+        if self.skipping > 0 {
+            return Ok(());
+        }
+        if self.is_inside() {
+            return self.through.key_value(k);
+        }
+        self.key(k.as_str().unwrap_or_default())
+    }
+    fn end_map(&mut self) -> Result {
+        if !self.end() {
+            return Ok(());
+        }
+        self.through.end_map()?;
+        self.settle()
+    }
+    fn begin_typed(&mut self, t: &Type<'_>) -> Result {
+        if self.skipping > 0 || (!self.is_element() && !self.wanted) {
+            self.skipping += 1;
+            return Ok(());
+        }
+        if self.is_element() {
+            return self.through.begin_typed(t);
+        }
+        self.open.push(Open::Typed);
+        Ok(())
+    }
+    fn end_typed(&mut self) -> Result {
+        if self.skipping > 0 || self.is_inside() {
+            if !self.end() {
+                return Ok(());
+            }
+            self.through.end_typed()?;
+            return self.settle();
+        }
+        self.open.pop();
+        self.after_value();
+        Ok(())
+    }
+    fn holds_references(&mut self) -> bool {
+        false
+    }
+    fn fidelity(&mut self) -> &mut Fidelity {
+        self.through.fidelity()
+    }
+}
+
+impl Writer for Walk<'_> {
+    fn end_document(&mut self) -> Result {
+        self.wanted = true;
+        if std::mem::take(&mut self.found) {
+            return Ok(());
+        }
+        let message = format!("found nothing at {}, which --each names", self.each);
+        Err(Error::new(ErrorKind::Data, message))
+    }
+
+    fn finish(&mut self) -> Result {
+        self.through.finish()
+    }
+
+    fn checkpoint(&mut self) {
+        self.through.checkpoint();
+    }
+
+    fn rollback(&mut self) {
+        (self.taken, self.skipping, self.wanted, self.found) = (0, 0, true, false);
+        self.open.clear();
+        self.through.rollback();
+    }
+}

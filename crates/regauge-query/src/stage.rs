@@ -1,0 +1,276 @@
+//! A filter between the reader and the writer of a conversion.
+
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Duration;
+
+use jaq_core::{Ctx, Vars};
+use jaq_std::input::RcIter;
+use regauge::convert::Summary;
+use regauge::stage;
+use regauge::values::{Values, write_each};
+use regauge::{BigInt, Error, Ext, Fidelity, Options, Output, Result, Sink, Type, Value, Writer};
+
+use crate::compile::Filter;
+use crate::each::{Each, Walk};
+use crate::guard;
+use crate::needs::{Needs, Pruned};
+use crate::run::{self, Data, Kind};
+use crate::val::Val;
+
+/// How a filter is run over the documents of a conversion.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// Run it once, over an array of all documents.
+    pub slurp: bool,
+    /// Run it once, over null. The documents are there for `input` and `inputs`.
+    pub null_input: bool,
+    /// Write the keys of maps in order.
+    pub sort_keys: bool,
+    /// Run it over each element at a path, and hold only that in memory.
+    pub each: Option<Each>,
+    /// Note whether the last output was true: see [`Stage::last`]. Documents then go through one
+    /// after the other.
+    pub note_last: bool,
+    /// How long it may take for a document.
+    pub time: Option<Duration>,
+}
+
+/// A filter with its settings, for [`Options::stage`].
+#[derive(Debug)]
+pub struct Stage {
+    pub(crate) filter: Filter,
+    pub(crate) settings: Settings,
+    last: AtomicU8,
+}
+
+/// What the last output was.
+const NONE: u8 = 0;
+const FALSE: u8 = 1;
+const TRUE: u8 = 2;
+
+impl Filter {
+    /// Makes a stage of a conversion.
+    #[must_use]
+    pub fn into_stage(self, settings: Settings) -> Stage {
+        Stage { filter: self, settings, last: AtomicU8::new(NONE) }
+    }
+}
+
+impl Stage {
+    /// Returns whether the last output was something else than false and null; `None` without
+    /// output.
+    pub fn last(&self) -> Option<bool> {
+        match self.last.load(Ordering::Relaxed) {
+            NONE => None,
+            last => Some(last == TRUE),
+        }
+    }
+
+    /// Returns whether the filter reads the documents itself, with `input` or `inputs`, so that
+    /// [`Stage::pull`] has to run it.
+    pub fn reads_inputs(&self) -> bool {
+        self.filter.reads_inputs()
+    }
+
+    /// Returns whether the filter runs over null, and no document is read.
+    pub fn reads_nothing(&self) -> bool {
+        self.settings.null_input && !self.reads_inputs()
+    }
+
+    fn note(&self, output: &Val) {
+        if self.settings.note_last {
+            let last = if jaq_core::ValT::as_bool(output) { TRUE } else { FALSE };
+            self.last.store(last, Ordering::Relaxed);
+        }
+    }
+
+    /// Runs a filter that reads the documents itself, and writes its outputs.
+    ///
+    /// # Errors
+    /// Those of reading, of the filter and of writing.
+    pub fn pull<'a>(
+        &self,
+        documents: &mut Values<'_>,
+        output: impl Output + Send + 'a,
+        options: &Options,
+    ) -> Result<Summary> {
+        let unread = RefCell::new(None);
+        let mut ended = false;
+        let documents = std::iter::from_fn(|| {
+            let next = (!ended).then(|| documents.next()).transpose();
+            ended = !matches!(next, Ok(Some(Some(_))));
+            match next {
+                Ok(document) => document.flatten().map(|document| Ok(Val::from(&document))),
+                Err(error) => {
+                    let message = error.to_string();
+                    *unread.borrow_mut() = Some(error);
+                    Some(Err(message))
+                }
+            }
+        });
+        let inputs = RcIter::new(documents);
+        let data = Data::new(&self.filter, &inputs);
+        let vars = self.filter.vars();
+        let start =
+            |document| self.filter.code.id.run((Ctx::<Kind>::new(&data, vars.clone()), document));
+        let mut outputs = self.settings.null_input.then(|| start(Val::Null));
+        let mut failed = None;
+        let mut next = || loop {
+            if let Some(output) = outputs.as_mut().and_then(Iterator::next) {
+                let output = output.map_err(run::raised)?;
+                self.note(&output);
+                let output = if self.settings.sort_keys { output.sorted() } else { output };
+                return Ok(Some(Value::from(&output)));
+            }
+            if self.settings.null_input {
+                return Ok(None);
+            }
+            match Iterator::next(&mut data.inputs()) {
+                Some(Ok(document)) => outputs = Some(start(document)),
+                Some(Err(message)) => return Err(run::failure(&message)),
+                None => return Ok(None),
+            }
+        };
+        let written = write_each(
+            || {
+                guard::run_within(self.settings.time, &mut next).map_err(|error| {
+                    let stand_in = Error::new(error.kind(), "the filter failed");
+                    failed = Some(error);
+                    stand_in
+                })
+            },
+            output,
+            options,
+        );
+        match unread.take().or(failed) {
+            Some(error) => Err(error),
+            None => written,
+        }
+    }
+}
+
+impl stage::Stage for Stage {
+    fn open<'w>(&'w self, inner: Box<dyn Writer + 'w>) -> Box<dyn Writer + 'w> {
+        let through = Through {
+            stage: self,
+            builder: Pruned::new(match self.settings.slurp {
+                true => Needs::whole(),
+                false => &self.filter.needs,
+            }),
+            vars: self.filter.vars(),
+            slurped: Vec::new(),
+            inner,
+        };
+        match &self.settings.each {
+            Some(each) => Box::new(Walk::new(each, through)),
+            None => Box::new(through),
+        }
+    }
+
+    fn is_divisible(&self) -> bool {
+        let Settings { slurp, null_input, note_last, .. } = self.settings;
+        !slurp && !null_input && !note_last
+    }
+
+    fn stack_bytes(&self) -> usize {
+        guard::STACK_BYTES
+    }
+
+    fn begin_thread(&self) {
+        guard::begin_thread();
+    }
+}
+
+/// Collects a document, and sends on what the filter makes of it.
+pub(crate) struct Through<'w> {
+    stage: &'w Stage,
+    pub builder: Pruned<'w>,
+    vars: Vars<Val>,
+    slurped: Vec<Val>,
+    inner: Box<dyn Writer + 'w>,
+}
+
+impl Through<'_> {
+    /// Runs the filter over a value.
+    fn run(&mut self, val: Val) -> Result {
+        let Through { stage, vars, inner, .. } = self;
+        guard::run_within(stage.settings.time, || {
+            stage.filter.over_one(vars.clone(), val, &mut |output| {
+                stage.note(output);
+                let sent = output.drive(&mut **inner, stage.settings.sort_keys);
+                sent.and_then(|()| inner.end_document()).map_err(|error| match inner.path() {
+                    Some(path) if error.path().is_none() => error.at_path(path),
+                    _ => error,
+                })
+            })
+        })
+    }
+
+    /// Takes the finished value.
+    pub fn end_value(&mut self) -> Result {
+        match self.builder.take() {
+            Some(_) if self.stage.settings.null_input => Ok(()),
+            Some(val) if self.stage.settings.slurp => {
+                self.slurped.push(val);
+                Ok(())
+            }
+            Some(val) => self.run(val),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Passes events on to the builder.
+macro_rules! build {
+    ($($method:ident($($name:ident: $type:ty)?);)*) => {
+        $(
+            fn $method(&mut self $(, $name: $type)?) -> Result {
+                self.builder.$method($($name)?)
+            }
+        )*
+    };
+}
+
+impl Sink for Through<'_> {
+    build! {
+        null(); bool(v: bool); i64(v: i64); u64(v: u64); f64(v: f64); f32(v: f32); str(v: &str);
+        bytes(v: &[u8]); big_int(v: BigInt<'_>); ext(v: Ext<'_>); begin_array(len: Option<u64>);
+        end_array(); begin_map(len: Option<u64>); key(k: &str); key_value(k: &Value); end_map();
+        begin_typed(t: &Type<'_>); end_typed();
+    }
+
+    fn holds_references(&mut self) -> bool {
+        false
+    }
+
+    fn fidelity(&mut self) -> &mut Fidelity {
+        self.inner.fidelity()
+    }
+}
+
+impl Writer for Through<'_> {
+    fn end_document(&mut self) -> Result {
+        self.end_value()
+    }
+
+    fn finish(&mut self) -> Result {
+        if self.stage.settings.null_input {
+            self.run(Val::Null)?;
+        } else if self.stage.settings.slurp {
+            let all = std::mem::take(&mut self.slurped);
+            let all = guard::run(|| Ok(Val::array(all)))?;
+            self.run(all)?;
+        }
+        self.inner.finish()
+    }
+
+    fn checkpoint(&mut self) {
+        self.inner.checkpoint();
+    }
+
+    fn rollback(&mut self) {
+        self.builder.clear();
+        self.inner.rollback();
+    }
+}

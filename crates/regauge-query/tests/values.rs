@@ -1,0 +1,330 @@
+//! What filters do with values that JSON lacks, and what stops a filter.
+
+use regauge::{ErrorKind, Ext, Format, Options, Origin, Timestamp, TypeBuf, Value, read_values};
+use regauge_query::{Filter, on_large_stack};
+
+fn filter(code: &str) -> Filter {
+    Filter::compile(code, &[]).unwrap_or_else(|fault| panic!("{code}: {fault}"))
+}
+
+fn run(code: &str, input: &Value) -> Vec<Value> {
+    filter(code).run(input).unwrap_or_else(|error| panic!("{code}: {error}"))
+}
+
+/// Checks the outputs of a filter, written as JSON, one after the other.
+#[track_caller]
+fn check(code: &str, input: &Value, wanted: &str) {
+    let outputs: Vec<_> = run(code, input).iter().map(Value::to_string).collect();
+    assert_eq!(outputs.join(" "), wanted, "{code}");
+}
+
+#[track_caller]
+fn check_json(code: &str, input: &str, wanted: &str) {
+    let mut options = Options::new(Format::Json, Format::Json);
+    options.json_read.exact_numbers = code.starts_with("#exact\n");
+    check(code, &read_values(input.as_bytes(), &options).unwrap()[0], wanted);
+}
+
+fn symbol(name: &str) -> Value {
+    Value::Ext(Ext::Symbol(name).into())
+}
+
+fn time(seconds: i64, nanoseconds: u32) -> Value {
+    Value::Timestamp(Timestamp { seconds, nanoseconds })
+}
+
+fn class(name: &str, value: Value) -> Value {
+    let class = TypeBuf { origin: Origin::Ruby, kind: "object".into(), name: name.into() };
+    Value::Typed(Box::new(class), Box::new(value))
+}
+
+/// One value of each kind.
+fn all_kinds() -> Vec<Value> {
+    vec![
+        Value::Null,
+        Value::Bool(true),
+        Value::Int(i64::MIN),
+        Value::UInt(u64::MAX),
+        Value::from(-(1_i128 << 80)),
+        Value::F32(0.1),
+        Value::F64(-0.0),
+        Value::Decimal("1.10".into()),
+        Value::from("text"),
+        Value::Bytes(vec![0, 255]),
+        time(1, 500_000_000),
+        Value::MsgpackExt(5, vec![1]),
+        Value::Surrogates(b"\xED\xA0\x80".to_vec()),
+        Value::BrokenText(vec![0xFF]),
+        symbol("s"),
+        Value::Ext(Ext::Date("2026-11-25").into()),
+        Value::Ext(Ext::Int64(7).into()),
+        Value::Ext(Ext::ObjectId([1; 12]).into()),
+        Value::Ext(Ext::Regex { pattern: "a", options: "i" }.into()),
+        class("Point", Value::from_iter([("x", Value::Int(1))])),
+        Value::Map(vec![
+            (Value::Int(1), Value::from("a")),
+            (Value::from("k"), Value::Int(1)),
+            (Value::from("k"), Value::Int(2)),
+        ]),
+    ]
+}
+
+#[test]
+fn every_kind_passes_through_unchanged() {
+    let all = Value::Array(all_kinds());
+    assert_eq!(run(".", &all), std::slice::from_ref(&all));
+    assert_eq!(run(".[]", &all), all_kinds());
+    assert_eq!(run("map(.)", &all), std::slice::from_ref(&all));
+    assert_eq!(run("{a: .} | .b = 1 | .a", &all), std::slice::from_ref(&all));
+    // The notation knows neither single precision nor BSON's 64-bit integers.
+    let code = "map(select((kind == \"single\" or . == 7) | not)) | [., map(wrapped | unwrapped)]";
+    let wrapped = run(code, &all);
+    let pair = wrapped[0].as_array().unwrap();
+    assert_eq!(pair[0], pair[1]);
+}
+
+#[test]
+fn kinds_and_types_have_names() {
+    let all = Value::Array(all_kinds());
+    let wanted = "null bool integer integer integer single float decimal text bytes timestamp \
+                  extension broken text broken text symbol date integer objectid regex map map";
+    let kinds = run("[.[] | kind] | join(\" \")", &all);
+    assert_eq!(kinds, [Value::from(wanted)]);
+    check_json(
+        "map(type)",
+        "[null, true, 1, 1.5, \"a\", [], {}]",
+        r#"["null","boolean","number","number","string","array","object"]"#,
+    );
+    let rare = Value::Array(vec![symbol("s"), Value::Bytes(vec![1]), class("P", Value::Int(1))]);
+    check("map(type)", &rare, r#"["string","bytes","number"]"#);
+}
+
+#[test]
+fn the_order_of_values_is_total() {
+    let mut options = Options::new(Format::Json, Format::Json);
+    options.json_read.non_finite = true;
+    let json = b"[{}, [], \"b\", \"a\", 2, 1.5, true, false, null, NaN, {\"a\": 1}, [0]]";
+    let mut mixed = match read_values(json, &options).unwrap().remove(0) {
+        Value::Array(values) => values,
+        other => panic!("{other}"),
+    };
+    mixed.extend([Value::Bytes(vec![1]), time(5, 0), time(4, 0), Value::from(1_i128 << 70)]);
+    let sorted = run("sort | map(tostring) | join(\" \")", &Value::Array(mixed));
+    let text = sorted[0].as_str().unwrap();
+    assert!(text.starts_with("null false true"), "{text}");
+    let places: Vec<_> =
+        ["1.5 2 1180591620717411303424 a b", "1970-01-01T00:00:04Z", "[] [0] {} {"]
+            .iter()
+            .map(|part| text.find(part).unwrap_or_else(|| panic!("{part} in {text}")))
+            .collect();
+    assert!(places.is_sorted(), "{text}");
+}
+
+#[test]
+fn equality_looks_at_the_value() {
+    check_json(
+        "1 == 1.0, [1] == [1.0], {a: 1, b: 2} == {b: 2, a: 1}, 1 == \"1\"",
+        "null",
+        "true true true false",
+    );
+    check_json("9007199254740993 == 9007199254740992.0, nan == nan", "null", "false false");
+    let pair = Value::Array(vec![symbol("a"), class("X", Value::from("a")), Value::from("a")]);
+    check("unique | length", &pair, "1");
+    check("map(. == \"a\") | all", &pair, "true");
+    let bytes = Value::Array(vec![Value::Bytes(b"a".to_vec()), Value::from("a")]);
+    check(".[0] == .[1]", &bytes, "false");
+}
+
+#[test]
+fn integers_are_exact() {
+    check_json("9223372036854775807 + 1", "null", "9223372036854775808");
+    check_json("-9223372036854775808 - 1", "null", "-9223372036854775809");
+    check_json(". * .", "18446744073709551616", "340282366920938463463374607431768211456");
+    check_json("100000000000000000000 / 10", "null", "10000000000000000000");
+    check_json("100000000000000000001 % 10, -7 % 3, 7 % -3", "null", "1 -1 1");
+    check_json("7 / 2, 6 / 2, 1.5 + 1.5", "null", "3.5 3 3");
+    check_json("[.[] | tojson]", "[18446744073709551616]", r#"["18446744073709551616"]"#);
+    check_json(
+        "-(-9223372036854775808), (. | abs)",
+        "-9223372036854775808",
+        "9223372036854775808 9223372036854775808",
+    );
+}
+
+#[test]
+fn decimals_keep_their_digits() {
+    let decimal = |text: &str| Value::Decimal(text.into());
+    let pair = Value::Array(vec![decimal("0.10"), decimal("0.20")]);
+    let digits = |code: &str| run(code, &pair)[0].clone();
+    assert_eq!(digits("add"), decimal("0.30"));
+    assert_eq!(digits(".[0] - .[1]"), decimal("-0.10"));
+    assert_eq!(digits(".[0] * .[1]"), decimal("0.0200"));
+    assert_eq!(digits(".[0] + 1"), decimal("1.10"));
+    check(".[0] == 0.1, .[0] < .[1], (.[0] / .[1])", &pair, "true true 0.5");
+    check("map(tostring)", &pair, r#"["0.10","0.20"]"#);
+    assert_eq!(run(".[0] + .[1]", &Value::Array(vec![decimal("1e9999"), decimal("1")])).len(), 1);
+}
+
+#[test]
+fn times_have_arithmetic() {
+    let times = Value::Array(vec![time(1_700_000_000, 250_000_000), time(1_700_000_000, 0)]);
+    assert_eq!(run(".[0] - .[1]", &times), [Value::Decimal("0.25".into())]);
+    assert_eq!(run(".[1] + 60", &times), [time(1_700_000_060, 0)]);
+    assert_eq!(run(".[0] - 0.25", &times), [time(1_700_000_000, 0)]);
+    assert_eq!(run(".[1] - .[0] | . * 4", &times), [Value::Decimal("-1.00".into())]);
+    check(
+        ".[0] > .[1], (.[1] | seconds), (.[1] | tostring)",
+        &times,
+        r#"true 1700000000 "2023-11-14T22:13:20Z""#,
+    );
+    check(
+        ".[1] | strftime(\"%Y\"), (\"2023-11-14T22:13:20Z\" | totime) == .",
+        &times,
+        r#""2023" true"#,
+    );
+}
+
+#[test]
+fn classes_and_tags_are_looked_through_and_kept() {
+    let point = class("Point", Value::from_iter([("x", Value::Int(1)), ("y", Value::Int(2))]));
+    check(".x, (class | .name), keys", &point, r#"1 "Point" ["x","y"]"#);
+    let moved = run(".x += 1", &point).remove(0);
+    assert_eq!(
+        moved,
+        class("Point", Value::from_iter([("x", Value::Int(2)), ("y", Value::Int(2))]))
+    );
+    assert_eq!(run("untyped | class", &point), [Value::Null]);
+    assert_eq!(run(". as $p | untyped | typed($p | class)", &point), [point]);
+}
+
+#[test]
+fn symbols_bytes_and_keys_can_be_looked_at() {
+    let map =
+        Value::Map(vec![(symbol("name"), symbol("ada")), (Value::Int(1), Value::from("one"))]);
+    check(".name | ascii_upcase, startswith(\"a\")", &map, r#""ADA" true"#);
+    check(".[1]", &map, r#""one""#);
+    let changed = run(".name = 5", &map).remove(0);
+    assert_eq!(changed.as_map().unwrap()[0], (symbol("name"), Value::Int(5)));
+    let bytes = Value::Bytes(vec![0, 255, 7]);
+    check("bytes, length, @base64, .[1]", &bytes, "[0,255,7] 3 \"AP8H\" 255");
+    assert_eq!(run(".[1:]", &bytes), [Value::Bytes(vec![255, 7])]);
+    assert_eq!(run("\"AP8H\" | @base64d", &Value::Null), std::slice::from_ref(&bytes));
+    assert_eq!(run("bytes | tobytes", &bytes), [bytes]);
+    let id = Value::Ext(Ext::ObjectId([0xAB; 12]).into());
+    check("tostring", &id, "\"abababababababababababab\"");
+    assert_eq!(run("{\"$oid\": \"abababababababababababab\"} | unwrapped", &Value::Null), [id]);
+}
+
+#[test]
+fn keys_keep_their_order_and_the_last_of_two_counts() {
+    check_json(
+        ".c = 1 | .a = 2 | del(.b)",
+        r#"{"z": 0, "b": 1, "a": 1}"#,
+        r#"{"z":0,"a":2,"c":1}"#,
+    );
+    check_json(". + {b: 3, d: 4}", r#"{"c": 1, "b": 2}"#, r#"{"c":1,"b":3,"d":4}"#);
+    check_json("., .a", r#"{"a": 1, "a": 2}"#, r#"{"a":1,"a":2} 2"#);
+    // More keys than are compared one after the other.
+    let code = "[range(200) | {key: \"k\\(199 - .)\", value: .}] | from_entries \
+                | .k7, length, (.k7 = 0 | .k7), (del(.k7) | .k7), (keys_unsorted | .[0])";
+    check_json(code, "null", r#"192 200 0 null "k199""#);
+}
+
+#[test]
+fn a_filter_that_takes_too_much_is_stopped() {
+    for code in [
+        "def f: 1 + f; f",
+        "def f: [f]; f",
+        "def f: f | f; f",
+        "[range(1e9)]",
+        "reduce range(1e9) as $i ([range(16e6)]; . + [$i])",
+        "reduce range(1e6) as $i (null; [.])",
+        "reduce range(1e6) as $i (null; {a: .})",
+        ".[1e12] = 1",
+        "try ([range(17e6)] | length) catch 0",
+    ] {
+        let error = on_large_stack(|| filter(code).run(&Value::Null)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Limit, "{code}: {error}");
+    }
+    for code in ["\"a\" * 1e9", "reduce range(100) as $i (\"a\"; . + .)"] {
+        let error = filter(code).run(&Value::Null).unwrap_err();
+        assert!(error.to_string().contains("bytes"), "{code}: {error}");
+    }
+    // What was stopped holds nothing any more.
+    assert!(filter("[range(1e9)]").run(&Value::Null).is_err());
+    check_json("[range(1e7)] | length", "null", "10000000");
+}
+
+#[test]
+fn a_filter_of_any_shape_is_compiled_or_refused() {
+    let most = 128 << 10;
+    for (open, close) in [
+        ("(", ")"),
+        ("[", "]"),
+        ("-", ""),
+        (".|", ""),
+        ("1,", ""),
+        ("{a:", "}"),
+        ("\"\\(", ")\""),
+        ("try ", ""),
+        ("def f: ", "; ."),
+        ("(", ""),
+    ] {
+        let times = (most - 1) / (open.len() + close.len());
+        let code = format!("{}1{}", open.repeat(times), close.repeat(times));
+        let is_closed = Filter::compile(&code, &[]).is_ok();
+        assert_eq!(is_closed, open != "(" || close == ")", "{open}");
+    }
+    let fault = Filter::compile(&"1,".repeat(most), &[]).unwrap_err();
+    assert!(fault.message().contains("at most 131072 are allowed"), "{fault}");
+}
+
+#[test]
+fn deep_recursion_and_nesting_work_up_to_the_limits() {
+    let deep = on_large_stack(|| {
+        filter("[def f: if . == 0 then 0 else (. - 1 | f) + 1 end; 20000 | f] | .[0]")
+            .run(&Value::Null)
+    });
+    assert_eq!(deep.unwrap(), [Value::Int(20_000)]);
+    check_json(
+        "last(range(1e5)), (reduce range(1e5) as $i (0; . + $i))",
+        "null",
+        "99999 4999950000",
+    );
+    check_json("[limit(5; def f: ., (. + 1 | f); 0 | f)]", "null", "[0,1,2,3,4]");
+    let nested = "reduce range(1000) as $i (1; [.]) | [..] | length, (tojson | length)";
+    let found = on_large_stack(|| filter(nested).run(&Value::Null)).unwrap();
+    assert_eq!(found[0], Value::Int(1001));
+    check_json("[recurse(if . < 50000 then . + 1 else empty end)] | length", "0", "50001");
+}
+
+#[test]
+fn a_wrong_filter_shows_its_place() {
+    for (code, wanted) in [
+        (".a | foo", "column 6: there is no function `foo`\n.a | foo\n     ^^^"),
+        ("[1, 2", "found `[`, which is not closed\n[1, 2\n^"),
+        (".a |", "column 5: found the end, expected a term"),
+        ("1 +\n $x", "line 2, column 2: there is no variable `$x`\n $x\n ^^"),
+        ("foo(1)", "there is no function `foo` with 1 argument\n"),
+        (". § 1", "column 3: found `§`, expected"),
+    ] {
+        let fault = Filter::compile(code, &[]).unwrap_err().to_string();
+        assert!(fault.contains(wanted), "{code}: {fault}");
+    }
+}
+
+#[test]
+fn a_filter_that_fails_says_why() {
+    for (code, wanted) in [
+        (".a", "the filter failed: cannot index"),
+        ("error(\"own words\")", "the filter failed: own words"),
+        ("error({a: 1})", "the filter failed: {\"a\":1} (not a text)"),
+        ("1 / 0", "cannot calculate 1 / 0"),
+        ("halt", "`halt` is not supported"),
+    ] {
+        let error = filter(code).run(&Value::Int(5)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Data);
+        assert!(error.to_string().contains(wanted), "{code}: {error}");
+    }
+    check_json("try error(\"x\") catch ., (.a?), (.a // 1)?", "{}", r#""x" null 1"#);
+}
