@@ -32,7 +32,10 @@ pub struct Cli {
 
 /// Returns the command line, with the help and the old names of the options in the library's table.
 pub fn command() -> clap::Command {
-    with_table(Cli::command())
+    with_table(Cli::command().mut_subcommands(|command| match command.get_name() {
+        "query" => crate::commands::query::adapt(command),
+        _ => command,
+    }))
 }
 
 /// Completes the options of a command and of its subcommands that have a row in the table. One with
@@ -69,6 +72,7 @@ pub fn old_names(
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Convert(Box<Convert>),
+    Query(Box<crate::commands::query::Query>),
     Inspect(Inspect),
     Measure(Box<Measure>),
     Report(Report),
@@ -115,6 +119,9 @@ pub struct Convert {
 
     #[command(flatten)]
     pub reading: Reading,
+
+    #[command(flatten)]
+    pub filter: crate::flags::filter::FilterFlags,
 
     #[arg(help_heading = "Output", long, value_name = "FORMAT", value_parser = format)]
     pub to: Option<Format>,
@@ -518,6 +525,6 @@ mod tests {
 
     #[test]
     fn the_definitions_hold_together() {
-        <Cli as clap::CommandFactory>::command().debug_assert();
+        command().debug_assert();
     }
 }

@@ -37,6 +37,10 @@ pub enum Failure {
     Refused(String),
     /// A store has no such value, or it is damaged.
     Value(String),
+    /// The text of a filter is wrong: the message, and an excerpt that shows the place.
+    Filter(String, String),
+    /// There is nothing to say: the status is the answer.
+    Quiet(u8),
     /// The reader of our output has gone: there is nothing to report.
     BrokenPipe,
 }
@@ -71,7 +75,8 @@ impl Failure {
         match self {
             Failure::Data { error, .. } if is_refusal(error) => REFUSED,
             Failure::Data { .. } | Failure::Io(_) | Failure::BrokenPipe => BAD_DATA,
-            Failure::Usage(_) => USAGE,
+            Failure::Usage(_) | Failure::Filter(..) => USAGE,
+            Failure::Quiet(status) => *status,
             Failure::Refused(_) => REFUSED,
             Failure::Value(_) => NO_VALUE,
         }
@@ -90,6 +95,11 @@ impl Failure {
             | Failure::Io(message)
             | Failure::Refused(message)
             | Failure::Value(message) => complain(message),
+            Failure::Filter(message, excerpt) => {
+                complain(message);
+                say_excerpt(excerpt);
+            }
+            Failure::Quiet(_) => {}
             Failure::BrokenPipe => {
                 // As other tools do: killed by the signal, which the shell shows as 141.
                 let _ =

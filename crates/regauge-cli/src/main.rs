@@ -27,6 +27,7 @@ use clap::FromArgMatches as _;
 fn warn_of_old_names(command: &Command) {
     let is_quiet = match command {
         Command::Convert(arguments) => arguments.quiet,
+        Command::Query(arguments) => arguments.convert.quiet,
         Command::Inspect(_) => false,
         _ => return,
     };
@@ -39,11 +40,12 @@ fn warn_of_old_names(command: &Command) {
 fn main() -> ExitCode {
     // Wrong arguments exit here, with status 2.
     let matches = args::command().get_matches();
-    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let mut cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     words::runs(&matches);
     warn_of_old_names(&cli.command);
-    let done = match &cli.command {
+    let done = match &mut cli.command {
         Command::Convert(arguments) => commands::convert::run(arguments),
+        Command::Query(arguments) => commands::query::run(arguments),
         Command::Inspect(arguments) => commands::inspect::run(arguments),
         Command::Measure(arguments) => commands::measure::run(arguments),
         Command::Report(arguments) => commands::report::run(arguments),

@@ -174,6 +174,7 @@ fn help_completions_and_manual_pages_are_made() {
     let folder = Folder::new();
     let commands = [
         "convert",
+        "query",
         "inspect",
         "measure",
         "report",

@@ -1,6 +1,7 @@
 //! The values of options, and how they are parsed.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::ValueEnum;
 use regauge::convert::{Rule, Selection};
@@ -153,6 +154,12 @@ impl Limit {
             }
         }
         limits
+    }
+
+    /// Returns how long a filter may take for a document, if there is a limit.
+    pub fn time(settings: &[Limit]) -> Option<Duration> {
+        let seconds = Limit::apply(settings).time;
+        (seconds < u64::MAX).then(|| Duration::from_secs(seconds))
     }
 }
 

@@ -2,11 +2,14 @@
 
 use std::io::{self, IsTerminal as _, Read};
 use std::path::Path;
+use std::sync::Arc;
 
 use regauge::convert::{Input, NAMED_BAD_RECORDS, Options, Selection, Summary, convert};
 use regauge::output::Output as _;
 use regauge::reader::Skipped;
+use regauge::values::Values;
 use regauge::{Error, Format};
+use regauge_query::{Filter, Settings, Stage, on_large_stack};
 
 use crate::args::{Bad, Convert, Limit, Numbers, Packing, Reading};
 use crate::compress::Compression;
@@ -22,13 +25,27 @@ const SMALL_BYTES: u64 = 1 << 20;
 
 /// Converts a file.
 pub fn run(arguments: &Convert) -> Result {
+    let time = Limit::time(&arguments.reading.limit);
+    let filter = arguments.filter.stage(Settings { time, ..Settings::default() })?;
+    run_with(arguments, filter, &|_| {})
+}
+
+/// Converts a file, with a filter on the way, and adjusted options.
+pub fn run_with(
+    arguments: &Convert,
+    filter: Option<Arc<Stage>>,
+    adjust: &dyn Fn(&mut Options),
+) -> Result {
     let (to, compression) = output_format(&arguments.output, arguments.to, arguments.compress)?;
     check_level(arguments.level, compression)?;
     check_outputs(arguments)?;
     let to_terminal = check_terminal(&arguments.output, to, compression)?;
     let meter = Meter::new(arguments.progress, to_terminal || arguments.quiet);
-    let source = open(&arguments.input, &arguments.reading, meter)?;
-    let options = options(arguments, &source, to)?;
+    let mut source = open(&arguments.input, &arguments.reading, meter)?;
+    if filter.as_ref().is_some_and(|filter| filter.reads_nothing()) {
+        source.name = "no input".to_owned();
+    }
+    let mut options = options(arguments, &source, to)?;
     if options.sample.is_some() && !source.can_repeat() {
         return Err(Failure::usage(format!(
             "{}: --sample reads the input twice, and a pipe can be read once; write it to a file \
@@ -36,12 +53,20 @@ pub fn run(arguments: &Convert) -> Result {
             source.name
         )));
     }
+    options.stage = filter.clone().map(|filter| filter as Arc<dyn regauge::stage::Stage>);
+    adjust(&mut options);
     let destination = Destination::open(&arguments.output, arguments.force)?;
     let mut aside = Aside::open(arguments, &source, &options)?;
     let outlet = destination.outlet(compression, arguments.level, jobs(&arguments.reading));
     let mut outlet = outlet.map_err(|error| Failure::io(&destination.name, &error))?;
 
-    let ran = convert_source(&source, &mut outlet, &options, &mut aside);
+    let ran = match &filter {
+        Some(filter) => on_large_stack(|| match filter.reads_inputs() {
+            true => pull(filter, &source, &mut outlet, &options),
+            false => convert_source(&source, &mut outlet, &options, &mut aside),
+        }),
+        None => convert_source(&source, &mut outlet, &options, &mut aside),
+    };
     source.finish_progress();
     let plain_bytes = outlet.bytes;
     let ran = ran.and_then(|summary| {
@@ -147,6 +172,23 @@ fn convert_source(
     } else {
         convert(Input::Once(source.take()), outlet, options, &mut on_bad)
     }
+}
+
+/// Runs a filter that reads the documents itself.
+fn pull(
+    filter: &Stage,
+    source: &Source,
+    outlet: &mut Outlet,
+    options: &Options,
+) -> std::result::Result<Summary, Error> {
+    let bytes = if source.can_repeat() { source.again()? } else { source.take() };
+    let mut writing = options.clone();
+    writing.stage = None;
+    let mut reading = writing.clone();
+    reading.to = reading.from;
+    reading.limits.nodes = reading.limits.nodes.max(Filter::VALUES_MAX);
+    let mut documents = Values::open(Input::Once(bytes), &reading)?;
+    filter.pull(&mut documents, outlet, &writing)
 }
 
 /// Opens an input as the options specify.

@@ -8,6 +8,7 @@ pub mod man;
 pub mod marshal_survey;
 pub mod measure;
 pub mod pickle_survey;
+pub mod query;
 pub mod report;
 pub mod sample;
 pub mod serve;

@@ -2,6 +2,7 @@
 
 pub mod bson;
 pub mod cbor;
+pub mod filter;
 pub mod marshal;
 pub mod pickle;
 pub mod verdict;

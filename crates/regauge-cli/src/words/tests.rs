@@ -27,7 +27,19 @@ fn the_table_of_options_is_what_convert_takes() {
             }
         }
     }
-    let own = ["decompress", "compress", "level", "force", "pretty", "quiet", "progress"];
+    let own = [
+        "filter",
+        "each",
+        "arg",
+        "argjson",
+        "decompress",
+        "compress",
+        "level",
+        "force",
+        "pretty",
+        "quiet",
+        "progress",
+    ];
     let convert = Cli::command();
     let convert = convert.find_subcommand("convert").unwrap();
     for flag in flags(convert).filter(|flag| !["help", "version"].contains(&flag.as_str())) {
@@ -169,6 +181,7 @@ fn messages_name_flags_that_are_there() {
     for one in [
         "regauge",
         "regauge-cli",
+        "regauge-query",
         "regauge-measure",
         "regauge-store",
         "regauge-gateway",

@@ -1,0 +1,165 @@
+//! `regauge query`: a filter of the jq language over any format.
+
+use std::io::{self, IsTerminal as _};
+use std::path::PathBuf;
+
+use clap::Args;
+use regauge::json::Framing;
+use regauge::{Format, Options};
+use regauge_query::Settings;
+
+use crate::args::{Convert, DocumentsArg, Limit};
+use crate::commands::convert::{self, is_stream};
+use crate::compress::Compression;
+use crate::failure::{Failure, Result};
+
+const EXAMPLES: &str = "\
+Examples:
+  regauge query 'select(.state == \"NY\") | {id, name}' people.bson
+  regauge query -r '.user.name' events.ndjson.zst
+  regauge query '.[] | select(.price > 10)' shop.yaml cheap.msgpack
+  regauge query -s 'map(.size) | add' a.ndjson
+  regauge query --each '.items[]' '{id, total}' large.json
+      runs the filter over each item, and holds only that in memory
+  regauge query '._id | kind, tostring' people.bson
+
+Without --to, the output is JSON, unless the name of a file says otherwise: indented on a terminal,
+else one document per line. Values that the output cannot hold follow --on-loss. Maps keep the order
+of their keys. docs/query.md lists the functions, and the differences from jq.
+
+Exit status: 0 done, 1 bad data, a filter that failed, or a failed read or write, 2 wrong usage,
+3 refused because something would be lost. With -e: 1 if the last output is false or null, 4 without
+output.";
+
+pub const ABOUT: &str = "Filter and reshape documents with the jq language, in any format";
+
+/// Filter and reshape documents with the jq language, in any format
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Query {
+    /// Filter of the jq language
+    #[arg(value_name = "FILTER")]
+    pub program: Option<String>,
+    /// Read the filter from a file
+    #[arg(help_heading = "Filter", long, short = 'f', value_name = "FILE")]
+    pub from_file: Option<PathBuf>,
+    /// Run the filter once, over an array of all documents
+    #[arg(help_heading = "Filter", long, short, conflicts_with_all = ["null_input", "each"])]
+    pub slurp: bool,
+    /// Run the filter once, over null; `input` and `inputs` read the documents
+    #[arg(help_heading = "Filter", long, short, conflicts_with = "each")]
+    pub null_input: bool,
+    /// Write texts without quotes
+    #[arg(help_heading = "Output", long, short)]
+    pub raw_output: bool,
+    /// Write each document on one line [default: unless the output is a terminal]
+    #[arg(help_heading = "Output", long, short, conflicts_with_all = ["pretty", "json_indent"])]
+    pub compact_output: bool,
+    /// Write the keys of maps in order
+    #[arg(help_heading = "Output", long, short = 'S')]
+    pub sort_keys: bool,
+    /// Exit with status 1 if the last output is false or null, and with 4 without output
+    #[arg(help_heading = "Output", long, short)]
+    pub exit_status: bool,
+    #[command(flatten)]
+    pub convert: Convert,
+}
+
+/// Adapts what `query` takes over from `convert`: files are optional, and `-f` is another option.
+pub fn adapt(command: clap::Command) -> clap::Command {
+    let optional = |arg: clap::Arg| arg.required(false).default_value("-").hide_default_value(true);
+    command
+        .about(ABOUT)
+        .after_help(EXAMPLES)
+        .mut_arg("input", |arg| optional(arg).help("File to read [default: standard input]"))
+        .mut_arg("output", |arg| optional(arg).help("File to write [default: standard output]"))
+        .mut_arg("force", |arg| arg.short(None))
+        .mut_arg("filter", |arg| arg.hide(true).conflicts_with("from_file"))
+}
+
+/// Runs the filter.
+pub fn run(arguments: &mut Query) -> Result {
+    take_filter(arguments)?;
+    let settings = Settings {
+        slurp: arguments.slurp,
+        null_input: arguments.null_input,
+        sort_keys: arguments.sort_keys,
+        note_last: arguments.exit_status,
+        each: None,
+        time: Limit::time(&arguments.convert.reading.limit),
+    };
+    let stage = arguments.convert.filter.stage(settings)?;
+    let convert = &mut arguments.convert;
+    if let Some(stage) = &stage
+        && stage.reads_nothing()
+    {
+        // Nothing is read, so nothing needs to be there.
+        convert.input = "/dev/null".into();
+        convert.reading.from = Some(Format::Ndjson);
+    }
+    let pretty = take_form(convert, arguments.compact_output);
+    let raw = arguments.raw_output;
+    let adjust = |options: &mut Options| {
+        options.json_write.sequence = true;
+        options.json_write.raw_text = raw;
+        if pretty {
+            options.json_write.indent = Some(options.json_write.indent.unwrap_or(2));
+        }
+        options.json_read.framing = Framing::Concatenated;
+    };
+    convert::run_with(convert, stage.clone(), &adjust)?;
+    match stage.filter(|_| arguments.exit_status).map(|stage| stage.last()) {
+        None | Some(Some(true)) => Ok(()),
+        Some(Some(false)) => Err(Failure::Quiet(crate::failure::BAD_DATA)),
+        Some(None) => Err(Failure::Quiet(crate::failure::NO_VALUE)),
+    }
+}
+
+/// Finds the filter: the first argument, or a file; the arguments that follow are the files.
+fn take_filter(arguments: &mut Query) -> Result {
+    let convert = &mut arguments.convert;
+    if convert.filter.filter.is_some() {
+        return Err(Failure::usage("the filter of `query` is its first argument; drop --filter"));
+    }
+    let Some(path) = &arguments.from_file else {
+        let Some(program) = arguments.program.take() else {
+            return Err(Failure::usage("no filter was given; `.` writes each document unchanged"));
+        };
+        convert.filter.filter = Some(program);
+        return Ok(());
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        Failure::usage(format!("{}: {}", path.display(), crate::failure::plain(&error)))
+    })?;
+    if !is_stream(&convert.output) {
+        return Err(Failure::usage(
+            "--from-file gives the filter; name an input and an output only",
+        ));
+    }
+    if let Some(input) = arguments.program.take() {
+        convert.output = std::mem::replace(&mut convert.input, input.into());
+    }
+    convert.filter.filter = Some(text);
+    Ok(())
+}
+
+/// Chooses the format of the output and whether documents stay what they are; returns whether JSON
+/// is indented.
+fn take_form(convert: &mut Convert, compact: bool) -> bool {
+    if convert.documents == DocumentsArg::Auto {
+        convert.documents = DocumentsArg::Keep;
+    }
+    let asked = convert.pretty || convert.json_indent.is_some();
+    let shown = is_stream(&convert.output) && io::stdout().is_terminal();
+    let pretty = asked || (shown && !compact);
+    if convert.to.is_none() {
+        let name = convert.output.to_string_lossy();
+        let named = Format::from_name(Compression::from_name(&name).1);
+        convert.to = named.filter(|_| !is_stream(&convert.output)).or(Some(Format::Json));
+    }
+    if convert.to == Some(Format::Json) && !pretty {
+        // The same bytes, which several threads can write.
+        convert.to = Some(Format::Ndjson);
+    }
+    pretty && convert.to == Some(Format::Json)
+}
