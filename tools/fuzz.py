@@ -21,6 +21,19 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SEEDS = {"ndjson": "json", "marc_json": "json", "pairs": "json", "yaml_writer": "msgpack"}
 
+JQ = ROOT / "corpus/suites/jq/jq.test"
+
+
+def seeds_of(target, folder):
+    """Writes seeds that no file of the corpus gives, for the targets that read two things."""
+    cases = {"query": [], "select": ["-a\n{}", "+a.b\t-a.b.c\n{}", "=a[0]=x\n{}", "-*.a\t-b[*]\n{}"]}.get(target, [])
+    document = '{"a": [{"b": 1, "c": null}], "b": {"a": "x", "c": [1.5, true]}, "a b": {}}'
+    if target == "query":
+        blocks = re.findall(r"(?m)^(?!#|%%)(.+)\n(.+)\n", JQ.read_text())
+        cases = [f"{code}\n{document}" for code, document in blocks]
+    for number, case in enumerate(cases):
+        (pathlib.Path(folder) / f"seed-{number}").write_text(case.replace("{}", document))
+
 
 # The flags of cargo-fuzz, as far as a stable compiler accepts them.
 COVERAGE = ["--cfg", "fuzzing", "-Cpasses=sancov-module", "-Cllvm-args=-sanitizer-coverage-level=4",
@@ -68,6 +81,7 @@ def main():
         if programs:
             artifacts.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory() as found:
+                seeds_of(target, found)
                 command = [str(programs / target), found, *folders, *options, "-seed=1",
                            "-print_final_stats=1", f"-artifact_prefix={artifacts}/"]
                 ran = subprocess.run(command, cwd=ROOT, stderr=subprocess.PIPE, text=True, errors="replace")
@@ -80,6 +94,7 @@ def main():
         else:
             corpus = ROOT / "fuzz/corpus" / target
             corpus.mkdir(parents=True, exist_ok=True)
+            seeds_of(target, corpus)
             print(f"fuzz: {target}", flush=True)
             command = ["cargo", "+nightly", "fuzz", "run", target, str(corpus), *folders, "--", *options]
             status = subprocess.run(command, cwd=ROOT).returncode
