@@ -26,16 +26,25 @@ because the output format cannot hold it.";
 #[command(name = "regauge", version, about, propagate_version = true)]
 #[command(after_help = AFTER, subcommand_required = true, arg_required_else_help = true)]
 pub struct Cli {
+    /// With --version: also print the commit, target and features of this build
+    #[arg(long, requires = "version")]
+    verbose: bool,
     #[command(subcommand)]
     pub command: Command,
 }
 
 /// Returns the command line, with the help and the old names of the options in the library's table.
 pub fn command() -> clap::Command {
-    with_table(Cli::command().mut_subcommands(|command| match command.get_name() {
+    let command = Cli::command().mut_subcommands(|command| match command.get_name() {
         "query" => crate::commands::query::adapt(command),
         _ => command,
-    }))
+    });
+    let command = with_table(command);
+    // clap prints the version as soon as it finds `--version`, whatever follows.
+    match std::env::args_os().any(|one| one == "--verbose") {
+        true => command.version(crate::version::verbose()),
+        false => command,
+    }
 }
 
 /// Completes the options of a command and of its subcommands that have a row in the table. One with

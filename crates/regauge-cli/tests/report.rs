@@ -208,6 +208,26 @@ fn help_completions_and_manual_pages_are_made() {
 }
 
 #[test]
+fn a_verbose_version_tells_how_the_command_was_built() {
+    let folder = Folder::new();
+    let version = folder.run("--version --verbose").silent().text();
+    let lines: Vec<_> = version.lines().collect();
+    assert_eq!(lines.len(), 5, "{version}");
+    assert_eq!(lines[0], format!("regauge {}", env!("CARGO_PKG_VERSION")));
+    let commit = lines[1].strip_prefix("commit: ").unwrap();
+    assert_eq!(commit, env!("REGAUGE_COMMIT"));
+    assert!(
+        lines[2].starts_with("target: ") && lines[2].contains(std::env::consts::ARCH),
+        "{version}"
+    );
+    assert_eq!(lines[3].contains("gateway"), cfg!(feature = "gateway"), "{version}");
+    assert_eq!(lines[3].contains("servers"), cfg!(feature = "servers"), "{version}");
+    assert_eq!(lines[4], format!("SQLite: {}", rusqlite::version()));
+    assert_eq!(folder.run("--verbose --version").silent().text(), version);
+    folder.run("--verbose formats").status(2);
+}
+
+#[test]
 fn a_sample_is_written_in_any_format() {
     let folder = Folder::new();
     folder.run("sample catalog a.mrc --count 50").silent();

@@ -411,6 +411,11 @@ pub fn open_existing(url: &str) -> Result<Box<dyn Engine>> {
     }
 }
 
+/// Returns the version of the SQLite that is built in.
+pub fn sqlite_version() -> &'static str {
+    rusqlite::version()
+}
+
 /// Wraps an engine with a size limit, so that large values are stored in chunks.
 #[cfg_attr(not(feature = "runtime"), allow(dead_code, reason = "SQLite has no limit that matters"))]
 fn in_chunks(engine: impl Engine + 'static) -> Box<dyn Engine> {

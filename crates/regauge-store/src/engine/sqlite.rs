@@ -325,7 +325,7 @@ impl Sqlite {
 
 impl Engine for Sqlite {
     fn name(&self) -> String {
-        format!("SQLite {}", rusqlite::version())
+        format!("SQLite {}", super::sqlite_version())
     }
 
     fn is_atomic(&self) -> bool {
