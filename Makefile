@@ -21,6 +21,13 @@ READERS ?=
 # once.
 FEATURES ?=
 PACKAGES := --workspace --exclude regauge-bench --features regauge/serde $(if $(FEATURES),--features $(FEATURES))
+# The profile of what `make dist-linux` builds, and the ordinary build that `make dist-check` compares with.
+DIST_PROFILE ?= release
+DIST_REGAUGE ?= $(REGAUGE)
+# `make dist-linux ARCHITECTURES=x86_64`; by default all.
+ARCHITECTURES ?=
+VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
+DIST_OPTIONS = $(addprefix --architecture ,$(ARCHITECTURES))
 # Servers that `make test-servers` requires; others are skipped if they are not available.
 REQUIRE ?=
 # `make wheel SPARK=yes` tests the PySpark data source (450 MB); auto: if Java is installed.
@@ -28,7 +35,9 @@ SPARK ?= no
 
 .DEFAULT_GOAL := check
 .PHONY: check demo data results test test-servers test-gateway help build lint fmt bench figures fuzz fuzz-check sanitize docs memory clean \
-  wheel wheel-check wheels languages-check drop-ins-check python-test gem gem-source gem-check gem-test gem-test-jruby gem-test-newer
+  wheel wheel-check wheels languages-check drop-ins-check python-test gem gem-source gem-check gem-test gem-test-jruby gem-test-newer \
+  dist-linux dist-check dist-deb dist-deb-check dist-gem dist-wheels dist-sums \
+  version-check deny
 
 check: test                     ## Same as `test`
 
@@ -164,9 +173,40 @@ python-test:                    ## Build the Python package in place and run its
 	cd bindings/python && PYTHONPATH=python REGAUGE_PUBLIC_API=1 $(PYTHON) -m pytest -q \
 	  $(addprefix tests/test_,changed_while_written.py formats.py keys.py marc.py shapes.py)
 
+dist-linux:                     ## Build static binaries for x86_64 and aarch64 Linux, packed with man pages and completions, in dist/
+	$(PYTHON) tools/dist_linux.py --profile $(DIST_PROFILE) --cargo "$(CARGO)" $(DIST_OPTIONS)
+
+dist-check:                     ## Check them in empty roots against the ordinary build (after `build`; needs root, QEMU)
+	$(PYTHON) tools/dist_check.py --regauge $(DIST_REGAUGE) $(DIST_OPTIONS)
+
+dist-deb:                       ## Pack the static binaries as Debian packages, in dist/ (after dist-linux)
+	$(PYTHON) tools/dist_deb.py $(DIST_OPTIONS)
+
+dist-deb-check:                 ## Install, run, remove and purge the package in a fresh Debian (needs root, mmdebstrap, lintian)
+	tools/deb_check.sh
+
+dist-wheels:                    ## Build and test wheels for every installed CPython and Linux of 2014 or later, in dist/ (after dist-linux)
+	mkdir -p build/dist
+	tar -xzf dist/regauge-$(VERSION)-x86_64-linux.tar.gz -C build/dist --strip-components=1 --wildcards '*/regauge'
+	$(PYTHON) tools/python_wheel.py --all --abi3 --peers --portable --profile $(DIST_PROFILE) --command build/dist/regauge
+	cp build/python/wheels/*.whl dist/
+
+dist-gem:                       ## Build the source gem and test it installed, in dist/
+	cd bindings/ruby && PROFILE=$(DIST_PROFILE) rake source_gem_test
+	mkdir -p dist && cp bindings/ruby/pkg/regauge-source.gem dist/regauge-$(VERSION).gem
+
+dist-sums:                      ## Write the checksums of everything in dist/
+	cd dist && rm -f SHA256SUMS && sums=$$(sha256sum *) && echo "$$sums" | tee SHA256SUMS
+
+version-check:                  ## Check every copy of the version, and that TAG=v1.2.3 is its tag
+	$(PYTHON) tools/version.py check $(TAG)
+
+deny:                           ## Look the dependencies up among known vulnerabilities (needs cargo-deny, network)
+	$(CARGO) deny check advisories bans sources
+
 clean:                          ## Remove what was built
 	$(CARGO) clean
-	rm -rf build
+	rm -rf build dist
 
 help:                           ## Show this list
 	@awk -F ' *## ' '/^[a-z-]+:.*## / { split($$1, t, ":"); printf "  make %-16s %s\n", t[1], $$2 }' $(MAKEFILE_LIST)

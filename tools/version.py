@@ -2,8 +2,9 @@
 """Holds every copy of two versions against the workspace's Cargo.toml: regauge's own, and the oldest
 Rust that compiles it.
 
-    python3 tools/version.py check    what `make lint` runs
-    python3 tools/version.py write    after changing Cargo.toml: writes both into every copy
+    python3 tools/version.py check          what `make lint` runs
+    python3 tools/version.py check v1.2.3   before a release: also that this is the version's tag
+    python3 tools/version.py write          after changing Cargo.toml: writes both into every copy
 
 The copies are in files that cannot read Cargo.toml: Cargo has no variable for the version of a path
 dependency, the bindings are workspaces of their own, and an installed gem has no workspace at all.
@@ -66,6 +67,14 @@ def check(own, rust):
     return problems
 
 
+def check_tag(tag, own):
+    """Returns what keeps a tag from being a release of this version."""
+    problems = [] if tag == f"v{own}" else [f"found the tag {tag}, expected v{own}, from {SOURCE}"]
+    if not re.search(rf"(?m)^## {re.escape(own)} ", (ROOT / "CHANGELOG.md").read_text()):
+        problems.append(f"CHANGELOG.md: found no section {own} with its date")
+    return problems
+
+
 def write(own, rust):
     """Writes the versions into every copy that differs."""
     for copies, version in [(OWN_COPIES, own), (RUST_COPIES, rust)]:
@@ -79,13 +88,15 @@ def write(own, rust):
 
 
 def main():
-    if sys.argv[1:] not in (["check"], ["write"]):
+    if sys.argv[1:] not in (["check"], ["write"]) and (len(sys.argv) != 3 or sys.argv[1] != "check"):
         sys.exit(__doc__)
     text = (ROOT / SOURCE).read_text()
     own, rust = re.search(OWN, text)[1], re.search(RUST, text)[1]
     if sys.argv[1] == "write":
         write(own, rust)
     problems = check(own, rust)
+    if len(sys.argv) == 3:
+        problems += check_tag(sys.argv[2], own)
     for problem in problems:
         print(f"version: {problem}", file=sys.stderr)
     print(f"version: {own}, Rust {rust}, {len(problems)} problems")

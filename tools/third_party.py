@@ -1,0 +1,55 @@
+"""The licences of everything that is linked into the command, which have to accompany the binary."""
+
+import json
+import pathlib
+import sys
+
+from dist_common import ARCHITECTURES, said, triple
+
+NAMES = ("licen", "copying", "copyright", "notice", "unlicense")
+
+
+def shipped(features):
+    """Returns the packages that are linked into the command on any of the architectures."""
+    tree = ["cargo", "tree", "--locked", "-p", "regauge-cli", "--features", features, "--prefix", "none",
+            "--edges", "normal,no-proc-macro", "--format", "{p}", "--no-dedupe"]
+    linked = set()
+    for architecture in ARCHITECTURES:
+        lines = said(*tree, "--target", triple(architecture)).splitlines()
+        linked |= {tuple(line.split()[:2]) for line in lines}
+    metadata = json.loads(said("cargo", "metadata", "--format-version", "1", "--locked", "--all-features"))
+    packages = [one for one in metadata["packages"]
+                if one["source"] and (one["name"], f"v{one['version']}") in linked]
+    return sorted(packages, key=lambda one: (one["name"], one["version"]))
+
+
+def texts_of(folder):
+    """Returns the licence texts of a crate, and of the C library in a folder of it."""
+    files = [*folder.glob("*"), *folder.glob("*/*")]
+    return [path.read_text(errors="replace").strip() for path in sorted(files)
+            if path.is_file() and path.name.lower().startswith(NAMES) and path.suffix not in (".rs", ".py", ".toml")]
+
+
+def text(features, zig):
+    """Returns all licences, each text once, after the names of those that it belongs to. That of musl is in
+    zig's folder."""
+    owners, without = {}, []
+    for package in shipped(features):
+        name = f"{package['name']} {package['version']} ({package['license']})"
+        found = texts_of(pathlib.Path(package["manifest_path"]).parent)
+        if not found:
+            without.append(name)
+        for one in found:
+            owners.setdefault(one, []).append(name)
+    owners.setdefault((zig / "lib/libc/musl/COPYRIGHT").read_text().strip(), []).append("musl (MIT)")
+    parts = ["This program contains the following libraries, Rust's standard library (MIT OR Apache-2.0, "
+             "https://www.rust-lang.org) and SQLite (public domain).\n"]
+    if without:
+        parts.append("Without a text of their own, under the licences that are named:\n\n" + "\n".join(without) + "\n")
+    for one, names in sorted(owners.items(), key=lambda item: item[1]):
+        parts.append("\n".join(["-" * 80, *names, "", one, ""]))
+    return "\n".join(parts)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(text(sys.argv[1], pathlib.Path(sys.argv[2])))
