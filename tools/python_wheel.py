@@ -117,7 +117,8 @@ def build(maturin, interpreter, arguments, abi3):
     fresh = BUILD / "fresh"
     shutil.rmtree(fresh, ignore_errors=True)
     command = [maturin, "build", "--profile", arguments.profile, "--out", fresh, "--locked",
-               "--interpreter", interpreter, "--auditwheel", "skip"]
+               "--interpreter", interpreter]
+    command += ["--zig", "--compatibility", "manylinux2014"] if arguments.portable else ["--auditwheel", "skip"]
     if abi3:
         command += ["--features", "abi3"]
     run(*command, cwd=PACKAGE)
@@ -153,6 +154,8 @@ def main():
     parser.add_argument("--interpreter", action="append", help="whom a wheel is for")
     parser.add_argument("--all", action="store_true", help="a wheel for every interpreter that is here")
     parser.add_argument("--abi3", action="store_true", help="the wheel for all versions, too")
+    parser.add_argument("--portable", action="store_true",
+                        help="for every Linux since 2014, as PyPI wants it: linked by zig against glibc 2.17")
     parser.add_argument("--peers", action="store_true", help="install the peers to compare with")
     parser.add_argument("--spark", default="no", choices=["auto", "yes", "no"],
                         help="install PySpark (450 MB) and try the data source")
@@ -179,7 +182,7 @@ def main():
     shutil.rmtree(BUILD / "wheels", ignore_errors=True)
     (BUILD / "wheels").mkdir(parents=True)
     python = environment(BUILD / "maturin", sys.executable)
-    install(python, ["maturin>=1.9,<2"], needed=True)
+    install(python, ["maturin[zig]>=1.9,<2" if arguments.portable else "maturin>=1.9,<2"], needed=True)
     maturin = python.parent / "maturin"
     built = []
     for known in chosen:
