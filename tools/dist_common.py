@@ -48,7 +48,7 @@ def commit():
 
 
 def commit_time():
-    """Returns the time of the commit: every file in an archive has it, so that a second build is the same."""
+    """Returns the time of the commit: every file in an archive has it, so that packing again makes the same."""
     return int(said("git", "log", "-1", "--format=%ct"))
 
 

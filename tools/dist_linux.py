@@ -8,7 +8,7 @@ with its man pages, completions and licences:
     dist/regauge-VERSION-aarch64-linux.tar.gz
 
 C code is compiled by zig, from PyPI, in an environment in build/dist: it has musl for both architectures. Rust's
-own linker and musl make the binary. The same commit and toolchains make the same bytes.
+own linker and musl make the binary. No time, user or folder of this machine gets into an archive.
 """
 
 import argparse
