@@ -58,7 +58,7 @@ says "convert" bash -c '. /usr/share/bash-completion/bash_completion; _completio
 says "_regauge" zsh -c 'autoload -U compinit && compinit -u && echo ${_comps[regauge]}'
 says "convert" fish -c 'complete -C "regauge conv"'
 # It names a setting that it does not know, and exits with 0.
-found=$(within systemd-analyze verify /lib/systemd/system/regauge.service 2>&1) || fail "the service: $found"
+found=$(within systemd-analyze verify /usr/lib/systemd/system/regauge.service 2>&1) || fail "the service: $found"
 [ -z "$found" ] || fail "the service: $found"
 # An exposure of at most 2 out of 10.
 says "OK" systemd-analyze security --offline=true --threshold=20 regauge.service

@@ -83,7 +83,7 @@ def installed(architecture):
     files[f"{DOC}/changelog.Debian.gz"] = (packed(changelog()), 0o644)
     files[f"{DOC}/copyright"] = (copyright_file(), 0o644)
     files["usr/share/lintian/overrides/regauge"] = ((TEXTS / "lintian-overrides").read_bytes(), 0o644)
-    files["lib/systemd/system/regauge.service"] = ((TEXTS / "regauge.service").read_bytes(), 0o644)
+    files["usr/lib/systemd/system/regauge.service"] = ((TEXTS / "regauge.service").read_bytes(), 0o644)
     files[CONFIGURATION] = ((TEXTS / "gateway.toml").read_bytes(), 0o644)
     return files
 
