@@ -4,6 +4,7 @@ use pyo3::exceptions::{PyBaseException, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList};
+use regauge::msgpack::Splitter;
 use regauge::{Format, Options};
 
 use crate::build::{Conversions, Hooks};
@@ -151,6 +152,24 @@ impl PyDialect {
     fn dumps<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let given = self.given(value.py(), For::Dumping)?;
         dump::dumps_with(value, &given)
+    }
+}
+
+/// Finds the end of a MessagePack value that arrives in pieces.
+#[pyclass(name = "Splitter", module = "regauge._regauge")]
+pub struct PySplitter(Splitter);
+
+#[pymethods]
+impl PySplitter {
+    #[new]
+    fn new() -> PySplitter {
+        PySplitter(Splitter::new())
+    }
+
+    /// Returns the end of the value that begins `data`, or 0 if it is cut off. The next call takes the
+    /// same bytes and more, and goes on where this one stopped.
+    fn end(&mut self, data: &Bound<'_, PyAny>) -> PyResult<usize> {
+        Ok(self.0.documents_end(Input::new(data)?.as_slice(), 1))
     }
 }
 

@@ -78,6 +78,7 @@ fn _regauge(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(events::events, module)?)?;
     module.add_function(wrap_pyfunction!(events::parse_events, module)?)?;
     module.add_class::<dialect::PyDialect>()?;
+    module.add_class::<dialect::PySplitter>()?;
     module.add_class::<events::PyEvents>()?;
     module.add_class::<stream::PyDocuments>()?;
     module.add_class::<stream::PyWriter>()?;

@@ -183,6 +183,22 @@ def test_msgpack_unpacker_in_parts():
         unpacker.unpack()
 
 
+def test_msgpack_unpacker_parses_a_value_in_pieces_a_few_times(monkeypatch):
+    from regauge.compat import msgpack
+
+    parsed = []
+    first = msgpack.Unpacker._first
+    monkeypatch.setattr(msgpack.Unpacker, "_first", lambda *given: parsed.append(0) or first(*given))
+    value = {"rows": [{"id": at, "name": f"row {at}"} for at in range(20_000)]}
+    packed = msgpack.packb(value)
+    unpacker = msgpack.Unpacker()
+    for at in range(0, len(packed), 1000):
+        assert next(unpacker, None) is None
+        unpacker.feed(packed[at : at + 1000])
+    assert list(unpacker) == [value]
+    assert 2 <= len(parsed) <= 12
+
+
 # --- the modules that pass what is not plain to the module itself
 
 

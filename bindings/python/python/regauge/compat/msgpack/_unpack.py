@@ -188,8 +188,8 @@ class Unpacker:
     read_size -- how much is read from the file at a time
     max_buffer_size -- how much may wait to be unpacked; 0 for no limit
 
-    The other arguments are those of unpackb. A value is parsed once all of it is there: from the start
-    for each piece that arrives.
+    The other arguments are those of unpackb. Of a value that arrives in pieces, only its end is looked for
+    until all of it is there, or twice as much of it as was parsed last.
     """
 
     def __init__(
@@ -218,8 +218,11 @@ class Unpacker:
         # Whether a value is complete must not depend on the hooks, which run once.
         self._check = _of({**lengths, "strict_map_key": False, "raw": True})
         self._hooked = any(hook is not None for hook in hooks)
-        self._buffer = b""
+        self._buffer = bytearray()
         self._at = 0
+        # What looks for the end of a value that was cut off, and how much of it was parsed.
+        self._cut: _regauge.Splitter | None = None
+        self._parsed = 0
         self._offset = 0
         self._busy = False
 
@@ -234,7 +237,8 @@ class Unpacker:
     def _append(self, piece: bytes) -> None:
         if len(self._buffer) - self._at + len(piece) > self._max:
             raise BufferFull
-        self._buffer = self._buffer[self._at :] + piece
+        del self._buffer[: self._at]
+        self._buffer += piece
         self._at = 0
 
     def _more(self) -> bool:
@@ -259,17 +263,22 @@ class Unpacker:
                 if not self._more():
                     raise OutOfData("No more data to unpack.")
                 continue
-            whole = self._buffer if not self._at else memoryview(self._buffer)[self._at :]
+            waiting = len(self._buffer) - self._at
+            if self._cut is not None and waiting < 2 * self._parsed and not self._ends(self._cut):
+                if not self._more():
+                    raise OutOfData("No more data to unpack.")
+                continue
             checks = self._hooked and dialect is not self._check
-            values, end, error = (self._check if checks else dialect).first(whole, 1)
+            values, end, error = self._first(self._check if checks else dialect)
             if error is None:
                 break
             if not isinstance(error, DecodeError):
                 # A length, or a key that is refused: the stream continues after the value.
-                self._skip(self._check.first(whole, 1)[1])
+                self._skip(self._first(self._check)[1])
                 raise error
             if error.kind != "truncated":
                 raise translated(error) from error
+            self._cut, self._parsed = self._cut or _regauge.Splitter(), waiting
             if not self._more():
                 raise OutOfData("No more data to unpack.")
         if not checks:
@@ -277,7 +286,7 @@ class Unpacker:
             return values[0]
         self._busy = True
         try:
-            values, _, error = dialect.first(whole[:end], 1)
+            values, _, error = self._first(dialect, end)
         finally:
             self._busy = False
         self._skip(end)
@@ -285,9 +294,22 @@ class Unpacker:
             raise error if not isinstance(error, DecodeError) else translated(error)
         return values[0]
 
+    def _first(self, dialect: _regauge.Dialect, size: int | None = None) -> Any:
+        """Parses the next value: returns a list with it, its size, and what was wrong."""
+        # A buffer cannot grow while it is looked at.
+        with memoryview(self._buffer) as all:
+            end = None if size is None else self._at + size
+            return dialect.first(all[self._at : end], 1)
+
+    def _ends(self, splitter: _regauge.Splitter) -> bool:
+        """Returns whether all of the next value is there."""
+        with memoryview(self._buffer) as all:
+            return splitter.end(all[self._at :]) > 0
+
     def _skip(self, count: int) -> None:
         self._at += count
         self._offset += count
+        self._cut = None
 
     def __iter__(self) -> Unpacker:
         return self
@@ -338,7 +360,7 @@ class Unpacker:
         """Returns the next bytes as they are, at most so many."""
         while len(self._buffer) - self._at < n and self._more():
             pass
-        found = self._buffer[self._at : self._at + n]
+        found = bytes(self._buffer[self._at : self._at + n])
         self._skip(len(found))
         return found
 
