@@ -165,6 +165,28 @@ def test_msgpack_lengths(what, value):
         next(msgpack.Unpacker(io.BytesIO(data), **{f"max_{what}_len": 2}))
 
 
+def test_msgpack_unpacker_tells_its_position_among_values_parsed_ahead():
+    from regauge.compat import msgpack
+
+    pieces = [msgpack.packb({"id": at, "name": "x" * (at % 40)}) for at in range(300)]
+    unpacker = msgpack.Unpacker(io.BytesIO(b"".join(pieces)), read_size=1000)
+    offset = 0
+    for at, piece in enumerate(pieces):
+        offset += len(piece)
+        if at % 7 == 3:
+            unpacker.skip()
+        elif at % 7 == 5:
+            assert unpacker.read_bytes(len(piece)) == piece
+        elif at % 7 == 6:
+            assert unpacker.read_map_header() == 2
+            assert [unpacker.unpack() for _ in range(4)] == ["id", at, "name", "x" * (at % 40)]
+        else:
+            assert unpacker.unpack()["id"] == at
+        if at % 3 == 0:
+            assert unpacker.tell() == offset
+    assert list(unpacker) == [] and unpacker.tell() == offset
+
+
 def test_msgpack_unpacker_in_parts():
     from regauge.compat import msgpack
 
@@ -188,7 +210,7 @@ def test_msgpack_unpacker_parses_a_value_in_pieces_a_few_times(monkeypatch):
 
     parsed = []
     first = msgpack.Unpacker._first
-    monkeypatch.setattr(msgpack.Unpacker, "_first", lambda *given: parsed.append(0) or first(*given))
+    monkeypatch.setattr(msgpack.Unpacker, "_first", lambda *given, **more: parsed.append(0) or first(*given, **more))
     value = {"rows": [{"id": at, "name": f"row {at}"} for at in range(20_000)]}
     packed = msgpack.packb(value)
     unpacker = msgpack.Unpacker()

@@ -18,6 +18,8 @@ _TIMES: tuple[Callable[[int, int], Any], ...] = (
     lambda seconds, nanoseconds: Timestamp(seconds, nanoseconds).to_datetime(),
 )
 # The data is in memory already.
+# How many values Unpacker parses at a time.
+_AHEAD = 64
 _LIMITS = {"depth": 1024, "token_bytes": None, "record_bytes": None}
 
 
@@ -223,6 +225,11 @@ class Unpacker:
         # What looks for the end of a value that was cut off, and how much of it was parsed.
         self._cut: _regauge.Splitter | None = None
         self._parsed = 0
+        # Values that were parsed ahead, the next one last; how many of them were taken since the
+        # position was known, and where they end in the buffer.
+        self._ahead: list[Any] = []
+        self._taken = 0
+        self._end = 0
         self._offset = 0
         self._busy = False
 
@@ -235,8 +242,10 @@ class Unpacker:
         self._append(bytes(next_bytes))
 
     def _append(self, piece: bytes) -> None:
+        self._settle()
         if len(self._buffer) - self._at + len(piece) > self._max:
             raise BufferFull
+        self._end -= self._at
         del self._buffer[: self._at]
         self._buffer += piece
         self._at = 0
@@ -258,6 +267,12 @@ class Unpacker:
         """Returns the next value."""
         if self._busy:
             raise RuntimeError("a hook cannot use the unpacker that called it")
+        self._settle()
+        if dialect is not self._dialect:
+            self._ahead.clear()
+        elif self._ahead:
+            self._taken = 1
+            return self._ahead.pop()
         while True:
             if self._at == len(self._buffer):
                 if not self._more():
@@ -269,8 +284,9 @@ class Unpacker:
                     raise OutOfData("No more data to unpack.")
                 continue
             checks = self._hooked and dialect is not self._check
-            values, end, error = self._first(self._check if checks else dialect)
-            if error is None:
+            ahead = 1 if checks or dialect is self._check else _AHEAD
+            values, end, error = self._first(self._check if checks else dialect, count=ahead)
+            if values:
                 break
             if not isinstance(error, DecodeError):
                 # A length, or a key that is refused: the stream continues after the value.
@@ -282,8 +298,9 @@ class Unpacker:
             if not self._more():
                 raise OutOfData("No more data to unpack.")
         if not checks:
-            self._skip(end)
-            return values[0]
+            values.reverse()
+            self._ahead, self._end, self._taken = values, self._at + end, 1
+            return values.pop()
         self._busy = True
         try:
             values, _, error = self._first(dialect, end)
@@ -294,17 +311,31 @@ class Unpacker:
             raise error if not isinstance(error, DecodeError) else translated(error)
         return values[0]
 
-    def _first(self, dialect: _regauge.Dialect, size: int | None = None) -> Any:
-        """Parses the next value: returns a list with it, its size, and what was wrong."""
+    def _first(self, dialect: _regauge.Dialect, size: int | None = None, count: int = 1) -> Any:
+        """Parses the next values: returns a list of them, their size, and what was wrong."""
         # A buffer cannot grow while it is looked at.
         with memoryview(self._buffer) as all:
             end = None if size is None else self._at + size
-            return dialect.first(all[self._at : end], 1)
+            return dialect.first(all[self._at : end], count)
 
     def _ends(self, splitter: _regauge.Splitter) -> bool:
         """Returns whether all of the next value is there."""
         with memoryview(self._buffer) as all:
             return splitter.end(all[self._at :]) > 0
+
+    def _settle(self) -> None:
+        """Moves the position after the values that were taken."""
+        if not self._taken:
+            return
+        if self._ahead:
+            end = self._at
+            with memoryview(self._buffer) as all:
+                for _ in range(self._taken):
+                    end += _regauge.Splitter().end(all[end:])
+        else:
+            end = self._end
+        self._taken = 0
+        self._skip(end - self._at)
 
     def _skip(self, count: int) -> None:
         self._at += count
@@ -315,6 +346,9 @@ class Unpacker:
         return self
 
     def __next__(self) -> Any:
+        if self._ahead and not self._busy:
+            self._taken += 1
+            return self._ahead.pop()
         try:
             return self._next(self._dialect)
         except OutOfData:
@@ -332,6 +366,8 @@ class Unpacker:
 
     def _count(self, what: str, short: int, most: int, wide: int) -> int:
         """Reads the header of an array or a map."""
+        self._settle()
+        self._ahead.clear()
         while self._at == len(self._buffer):
             if not self._more():
                 raise OutOfData("No more data to unpack.")
@@ -358,6 +394,8 @@ class Unpacker:
 
     def read_bytes(self, n: int) -> bytes:
         """Returns the next bytes as they are, at most so many."""
+        self._settle()
+        self._ahead.clear()
         while len(self._buffer) - self._at < n and self._more():
             pass
         found = bytes(self._buffer[self._at : self._at + n])
@@ -366,6 +404,7 @@ class Unpacker:
 
     def tell(self) -> int:
         """Returns the offset in the stream."""
+        self._settle()
         return self._offset
 
 
