@@ -73,7 +73,7 @@ fn wrong_usage_is_status_2() {
         ("convert in.json out.json --jobs 0", "from 1 to 256"),
         ("convert in.json out.json --bad -", "expected stop, skip or the name of a file"),
         ("nonsense", "unrecognized subcommand"),
-        ("", "Usage: regauge <COMMAND>"),
+        ("", "Usage: regauge [OPTIONS] <COMMAND>"),
     ] {
         let ran = folder.run(arguments).status(2);
         assert!(ran.stderr.contains(part), "{arguments}: {}", ran.stderr);
