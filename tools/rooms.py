@@ -22,7 +22,7 @@ CRATES = {
     "regauge": ["model", "policy", "bytes", "options", "codec", "convert", "sinks", "serde", "matrix"],
     "regauge-measure": ["model", "plan", "run", "judge", "measure", "task"],
 }
-FORMATS = ["bson", "cbor", "json", "marc", "marshal", "msgpack", "pickle", "toml", "yaml"]
+FORMATS = ["bson", "cbor", "csv", "json", "marc", "marshal", "msgpack", "pickle", "toml", "yaml"]
 # MARC-in-JSON is JSON: it checks records, and leaves the bytes to JSON's reader and writer.
 ALLOWED = [("codec/marc/json.rs", "json")]
 

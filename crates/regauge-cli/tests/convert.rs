@@ -351,3 +351,36 @@ fn yaml_is_laid_out_as_asked() {
     let wide = "---\na:\n    b:\n        - 1\n        - c: 'yes'\n";
     assert_eq!(folder.text("wide.yml"), wide);
 }
+
+#[test]
+fn tables_are_read_and_written() {
+    let folder = Folder::new();
+    let json = "[{\"a\":1,\"b\":\"1\"},{\"a\":2.5,\"b\":\"x\"}]\n";
+    folder.write("in.json", json);
+    let ran = folder.run("convert in.json out.csv").status(0);
+    assert_eq!(folder.text("out.csv"), "a,b\n1,1\n2.5,x\n");
+    let counted = "in.json: untyped: 2 times, first: found an integer, wrote its text";
+    assert!(ran.stderr.contains(counted), "{}", ran.stderr);
+    folder.run("convert in.json typed.tsv --csv-types infer").silent();
+    assert_eq!(folder.text("typed.tsv"), "a\tb\n1\t\"1\"\n2.5\tx\n");
+    folder.run("convert typed.tsv out.json --csv-types infer").silent();
+    assert_eq!(folder.text("out.json"), json);
+    folder.run("convert out.csv - --to ndjson --only a").silent();
+    folder.write("bad.csv", "a,b\n1,2\n3\n4,5\n");
+    let ran = folder.run("convert bad.csv out.ndjson").status(1);
+    let told = "csv: record 2, byte 9 (line 3, column 2), at $: found 1 field, expected 2 as in the header";
+    assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    folder.run("convert bad.csv out.ndjson --bad skip --force").status(0);
+    assert_eq!(folder.text("out.ndjson"), "{\"a\":\"1\",\"b\":\"2\"}\n{\"a\":\"4\",\"b\":\"5\"}\n");
+    let text = folder.run("inspect bad.csv").text();
+    assert!(text.contains("CSV") && text.contains("$.b"), "{text}");
+    folder.write("nested.json", "[{\"a\":{\"b\":[1]}}]");
+    let ran = folder.run("convert nested.json out.csv --force").status(3);
+    let hint = "pass --csv-nested flatten to write a column for each value in it";
+    assert!(ran.stderr.contains(hint), "{}", ran.stderr);
+    folder.run("convert nested.json out.csv --force --csv-nested flatten").status(0);
+    assert_eq!(folder.text("out.csv"), "a.b.0\n1\n");
+    folder.write("json.csv", "{\"a\": 1}\n");
+    let ran = folder.run("convert json.csv out.json --force").status(2);
+    assert!(ran.stderr.contains("looks like JSON"), "{}", ran.stderr);
+}

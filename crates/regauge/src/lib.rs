@@ -178,7 +178,7 @@ pub use bytes::buffer::Out;
 pub use bytes::output::{Output, StreamOutput};
 pub use bytes::reader::{Parse, Reader};
 #[doc(inline)]
-pub use codec::{bson, cbor, json, marc, marshal, msgpack, pickle, toml, yaml};
+pub use codec::{bson, cbor, csv, json, marc, marshal, msgpack, pickle, toml, yaml};
 pub use convert::{convert, convert_bytes};
 pub use model::error::{Error, ErrorKind, Result};
 pub use model::ext::{BigInt, Ext, ExtBuf, Origin, Timestamp, Type, TypeBuf};

@@ -182,6 +182,8 @@ fn look_alikes_come_back_through_every_pair() {
                 "{from} → {to}, seed {seed}: wrapped\n{document:?}"
             );
             match convert_bytes(&source, &options(from, to)) {
+                // A table holds less than this, and turns numbers into text: see `pairs.rs`.
+                _ if to.is_table() => {}
                 Ok(there) => {
                     let back = convert_bytes(&there, &options(to, from)).unwrap();
                     assert!(

@@ -157,6 +157,15 @@ impl Random {
         }
     }
 
+    /// Returns a row of texts, as CSV requires.
+    fn row(&mut self) -> Value {
+        let count = 1 + self.below(5);
+        let pairs = (0..count).map(|number| {
+            (Value::Text(format!("{number}{}", self.text())), Value::Text(self.text()))
+        });
+        Value::Map(pairs.collect())
+    }
+
     /// Returns a document: usually a map, as BSON requires, sometimes with a value that occurs
     /// twice.
     fn document(&mut self) -> Value {
@@ -307,7 +316,12 @@ fn nothing_is_lost_in_silence() {
         for &from in &formats {
             for &to in formats.iter().filter(|to| **to != from) {
                 let seed = round * 1_000 + (from as u64) * 32 + to as u64;
-                let document = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1).document();
+                let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+                // Few documents are rows by chance.
+                let document = match (from.is_table() || to.is_table()) && round % 2 == 0 {
+                    true => random.row(),
+                    false => random.document(),
+                };
                 let tally = tallies.entry((from.name(), to.name())).or_default();
                 match there_and_back(&document, from, to, tally) {
                     Ok(()) => *held.entry(from.name()).or_default() += 1,
@@ -356,6 +370,11 @@ fn plain_there_and_back(
 ) -> Result<(), String> {
     let given = std::slice::from_ref(document);
     let source = match write_values(given, &options(from, from, OnLoss::Refuse)) {
+        // Numbers in a row are written as text, and counted.
+        Ok((_, summary)) if from.is_table() && !summary.fidelity.is_exact() => {
+            tally.not_held += 1;
+            return Ok(());
+        }
         Ok((source, _)) => source,
         Err(error) if is_refusal(&error) => {
             tally.not_held += 1;

@@ -126,7 +126,7 @@ fn matrix_text() -> String {
         "What happens to each kind of value when it is converted from one format to another, found \
          by converting one.\n\n\
          =  exact, without a message\n\
-         +  changed, counted and reported: a shared value is repeated in each place\n\
+         +  changed, counted and reported: a shared value is repeated in each place, a number in CSV is text\n\
          w  refused; --on-loss wrap keeps it, and --unwrap restores it\n\
          ~  refused; --on-loss approximate writes the nearest value, and counts it\n\
          x  refused\n",

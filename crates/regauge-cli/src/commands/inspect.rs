@@ -7,6 +7,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use regauge::convert::{Input, Options, read};
 use regauge::hint::Hint;
 use regauge::limits::Limit;
+use regauge::options::Opt;
 use regauge::reader::Skipped;
 use regauge::shape::{Kinds, PATHS_MAX, Shape};
 use regauge::{Error, Format, Sink};
@@ -27,8 +28,7 @@ pub fn run(arguments: &Inspect) -> Result {
     let mut options = Options::new(source.format, source.format);
     read_options(&mut options, &arguments.reading);
     // Continue if possible: a broken record is exactly what the user wants to see.
-    options.skip_bad =
-        matches!(source.format, Format::Ndjson | Format::Marc | Format::MarcXml | Format::MarcJson);
+    options.skip_bad = Opt::Bad.row().is_for(source.format);
     options.report = true;
     let mut bad = Bad { count: 0, shown: Vec::new(), most: arguments.top };
     let mut shape = Shape::new(source.format);
@@ -133,6 +133,7 @@ impl Found<'_> {
         match self.source.format {
             Format::Marc | Format::MarcXml | Format::MarcJson => "records",
             Format::Ndjson => "lines",
+            Format::Csv | Format::Tsv => "rows",
             _ => "documents",
         }
     }

@@ -2,6 +2,7 @@
 
 pub mod bson;
 pub mod cbor;
+pub mod csv;
 pub mod filter;
 pub mod marshal;
 pub mod pickle;
@@ -25,6 +26,8 @@ pub struct FormatFlags {
     marshal: marshal::Flags,
     #[command(flatten)]
     pickle: pickle::Flags,
+    #[command(flatten)]
+    csv: csv::Flags,
 }
 
 impl FormatFlags {
@@ -35,5 +38,6 @@ impl FormatFlags {
         self.cbor.apply(options);
         self.marshal.apply(options);
         self.pickle.apply(options);
+        self.csv.apply(options);
     }
 }

@@ -8,6 +8,7 @@
 pub mod bson;
 pub mod cbor;
 pub mod contract;
+pub mod csv;
 pub mod detect;
 pub(crate) mod grid;
 pub mod json;
@@ -69,6 +70,8 @@ codecs! {
     MarcXml = marc::xml::MarcXml;
     MarcJson = marc::json::MarcJson;
     Toml = toml::Toml;
+    Csv = csv::Csv;
+    Tsv = csv::Tsv;
 }
 
 impl Format {

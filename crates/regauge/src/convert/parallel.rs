@@ -50,7 +50,9 @@ pub fn can_split(options: &Options) -> bool {
     // Which documents are taken depends on those before them.
     let all = options.head.is_none() && options.sample.is_none();
     let stage = options.stage.as_ref().is_none_or(|stage| stage.is_divisible());
-    records && documents && all && stage
+    // Each part of a table would have a header of its own.
+    let has_parts = !options.to.is_table();
+    records && documents && all && stage && has_parts
 }
 
 /// Returns whether this conversion can be cut into parts for this input: see [`can_split`]. In a

@@ -56,6 +56,38 @@ const JSON: Info = Info {
     ],
 };
 
+const CSV: Info = Info {
+    name: "csv",
+    title: "CSV",
+    suffixes: &["csv"],
+    media_types: &["text/csv"],
+    framing: Framing::Records,
+    // A field in quotes can hold a newline.
+    record_end: None,
+    // The header would stand before each document.
+    joined: None,
+    is_text: true,
+    has_symbols: false,
+    has_references: false,
+    store_number: None,
+    cannot_hold: &[
+        "null",
+        "maps and arrays in a row",
+        "rows without a value for a column",
+        "documents other than maps",
+        "the types of numbers and truth values (kept on request)",
+        "NaN and infinities",
+        "bytes",
+        "keys that are not text",
+        "duplicate keys",
+        "dates and times",
+        "extension types",
+        "classes, tags and symbols",
+        "shared references",
+        "text that is not UTF-8",
+    ],
+};
+
 formats! {
     /// JSON, RFC 8259.
     Json = JSON;
@@ -254,6 +286,16 @@ formats! {
             "text that is not UTF-8",
         ],
     };
+    /// CSV, RFC 4180.
+    Csv = CSV;
+    /// CSV with tabs between the fields.
+    Tsv = Info {
+        name: "tsv",
+        title: "TSV",
+        suffixes: &["tsv", "tab"],
+        media_types: &["text/tab-separated-values"],
+        ..CSV
+    };
 }
 
 /// How documents are arranged in a file.
@@ -336,6 +378,11 @@ impl Format {
         matches!(self, Format::Marc | Format::MarcXml | Format::MarcJson)
     }
 
+    /// Whether a file is a table: rows of the same columns, which a header names once.
+    pub const fn is_table(self) -> bool {
+        matches!(self, Format::Csv | Format::Tsv)
+    }
+
     /// What the format cannot hold of the event model, in words; empty if it holds everything.
     pub const fn cannot_hold(self) -> &'static [&'static str] {
         self.info().cannot_hold
@@ -397,6 +444,8 @@ mod tests {
             ("a.mrc", Some(Format::Marc)),
             ("a.xml", Some(Format::MarcXml)),
             ("a.jsonl", Some(Format::Ndjson)),
+            ("a.csv", Some(Format::Csv)),
+            ("a.TAB", Some(Format::Tsv)),
             ("json", None),
             ("a.txt", None),
         ] {

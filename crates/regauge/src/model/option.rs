@@ -12,7 +12,9 @@
 //! is documented at the field of [`crate::Options`] that the row names.
 
 use crate::model::format::Format;
-use Format::{Bson, Cbor, Json, Marc, MarcJson, MarcXml, Marshal, Msgpack, Ndjson, Pickle, Yaml};
+use Format::{
+    Bson, Cbor, Csv, Json, Marc, MarcJson, MarcXml, Marshal, Msgpack, Ndjson, Pickle, Tsv, Yaml,
+};
 
 /// An option of a conversion, of reading or of writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -104,6 +106,14 @@ pub enum Opt {
     PickleProtocol,
     /// How 8-bit strings of Python 2 are read.
     PickleStrings,
+    /// Whether the first row of CSV names the columns.
+    CsvHeader,
+    /// What stands between the fields of CSV.
+    CsvDelimiter,
+    /// Whether fields of CSV are only text.
+    CsvTypes,
+    /// What happens to maps and arrays in a row of CSV.
+    CsvNested,
 }
 
 /// The value that an option takes.
@@ -292,7 +302,8 @@ use Takes::{File, Limit, Number, Paths, Renames, Switch, Words};
 
 const JSON: &[Format] = &[Json, Ndjson];
 const NUMBERS: &[Format] = &[Json, Ndjson, Yaml];
-const STREAMS: &[Format] = &[Ndjson, Marc, MarcXml, MarcJson];
+const STREAMS: &[Format] = &[Ndjson, Marc, MarcXml, MarcJson, Csv, Tsv];
+const TABLES: &[Format] = &[Csv, Tsv];
 const CHARSETS: Takes = Words(&["auto", "utf8", "marc8"]);
 
 /// Every interface.
@@ -308,7 +319,7 @@ const RUBY: &[Language] = &[Language::Ruby];
 /// `allow_nan` is what the standard libraries of Python and Ruby call it. In `regauge.compat` and
 /// `regauge/marc/compat`, which stand in for other libraries, keywords are those of these libraries.
 #[rustfmt::skip]
-pub const OPTIONS: [Row; 43] = [
+pub const OPTIONS: [Row; 47] = [
     row!(From "from", "from", ALL, Takes::Format, Convert &[], "Input format [default: from the file name or the first bytes]"),
     row!(To "to", "to", ALL, Takes::Format, Convert &[], "Output format [default: from the file name]"),
     row!(OnLoss "on_loss", "on_loss", ALL, Words(&["refuse", "wrap", "approximate"]), Write &[], "What to do with a value that the output format cannot hold exactly"),
@@ -352,6 +363,10 @@ pub const OPTIONS: [Row; 43] = [
     row!(MarshalExact "marshal.exact", "marshal" "exact", PYTHON, Switch, Read &[Marshal], "Read Marshal objects with everything that they carry"),
     row!(PickleProtocol "pickle.protocol", "pickle" "protocol", ALL, Number(0, 5), Write &[Pickle], "Write pickles of this protocol [default: 4, for Python 3.4 and later]"),
     row!(PickleStrings "pickle.strings", "pickle" "strings", ALL, Words(&["ascii", "utf8", "latin1", "bytes"]), Read &[Pickle], "How to read the 8-bit strings of Python 2"),
+    row!(CsvHeader "csv.header", "csv" "header", ALL, Words(&["yes", "no"]), Both TABLES, "Whether the first row of CSV names the columns; without a header, a row is an array"),
+    row!(CsvDelimiter "csv.delimiter", "csv" "delimiter", ALL, Words(&["comma", "semicolon", "tab", "pipe", "colon", "space"]), Both &[Csv], "The character between the fields of CSV"),
+    row!(CsvTypes "csv.types", "csv" "types", ALL, Words(&["text", "infer"]), Both TABLES, "What fields without quotes are in CSV: text, or numbers, true and false if they are spelled as regauge writes them"),
+    row!(CsvNested "csv.nested", "csv" "nested", ALL, Words(&["refuse", "flatten"]), Write TABLES, "What to do with a map or an array in a row of CSV: refuse it, or write a column for each value in it, such as a.b and a.0"),
 ];
 
 /// An option that a caller named.

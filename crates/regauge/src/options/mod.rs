@@ -3,6 +3,7 @@
 
 pub mod bson;
 pub mod cbor;
+pub mod csv;
 pub mod json;
 pub mod marc;
 pub mod marshal;
@@ -84,6 +85,8 @@ pub struct Options {
     pub marshal: marshal::Options,
     /// How Python's pickle is read and written.
     pub pickle: pickle::Options,
+    /// How CSV and TSV are read and written.
+    pub csv: csv::Options,
     /// Converting a format to itself: features that only this format has are read unchanged.
     pub(crate) identity: bool,
 }
@@ -127,6 +130,7 @@ impl Options {
             cbor: cbor::Options::default(),
             marshal: marshal::Options::default(),
             pickle: pickle::Options::default(),
+            csv: csv::Options::default(),
             identity: false,
         }
     }

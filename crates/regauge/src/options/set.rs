@@ -1,6 +1,7 @@
 //! Setting an option by its row, with a value as a command line, Python or Ruby gives it.
 
 use super::bson::ExtendedJson;
+use super::csv;
 use super::json::FloatStyle;
 use super::marc::CharsetChoice;
 use super::{DuplicateKeys, Options, marshal, pickle, yaml};
@@ -150,6 +151,18 @@ impl Options {
                     ("latin1", pickle::Strings::Latin1),
                     ("bytes", pickle::Strings::Bytes),
                 ])?;
+            }
+            Opt::CsvHeader => self.csv.header = to.word(&[("yes", true), ("no", false)])?,
+            Opt::CsvDelimiter => {
+                self.csv.delimiter = Some(to.word(&csv::Delimiter::NAMES)?);
+            }
+            Opt::CsvTypes => {
+                self.csv.types =
+                    to.word(&[("text", csv::Types::Text), ("infer", csv::Types::Infer)])?;
+            }
+            Opt::CsvNested => {
+                self.csv.nested =
+                    to.word(&[("refuse", csv::Nested::Refuse), ("flatten", csv::Nested::Flatten)])?;
             }
         }
         Some(())

@@ -32,10 +32,11 @@
 //! | decimal128, regular expression, code, BSON's other types | `$numberDecimal`, `$regularExpression`, `$code`, `$timestamp`, `$dbPointer`, `$minKey`, `$maxKey`, `$undefined`, as MongoDB Extended JSON v2 has them |
 //! | CBOR simple value, complex number | `{"$simple": 32}`, `{"$complex": [1.0, -2.0]}` |
 //! | null, in TOML, which has none | `{"$null": true}` |
-//! | a document that is no map, in TOML | `{"$value": [1, 2]}` |
+//! | a document that is no map, in TOML and CSV | `{"$value": [1, 2]}` |
 //! | a map of the user's own whose first key starts with `$` | `{"$literal": {"$binary": "mine"}}` |
 //! | a text key of the user's own that starts with `$key:` | `{"$key:\"$key:1\"": 1}` |
-//! | a text key that stands twice, in TOML | `{"a": 1, "$key:\"a\"": 2, "$key: \"a\"": 3}` |
+//! | a value that is not text, in a field of CSV | the field `$value:` and its notation: `$value:null` |
+//! | a text key that stands twice, in TOML and CSV | `{"a": 1, "$key:\"a\"": 2, "$key: \"a\"": 3}` |
 
 mod bodies;
 
@@ -133,6 +134,8 @@ pub enum LossKind {
     Null,
     /// The name of a BSON array element differed from its position.
     ArrayName,
+    /// A number, true or false became text, in a format that has only text.
+    Untyped,
 }
 
 impl LossKind {
@@ -156,6 +159,7 @@ impl LossKind {
             LossKind::Special => "special",
             LossKind::Null => "null",
             LossKind::ArrayName => "array-name",
+            LossKind::Untyped => "untyped",
         }
     }
 }

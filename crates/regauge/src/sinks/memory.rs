@@ -427,7 +427,9 @@ mod tests {
             if format.is_marc() || format.framing() == crate::model::format::Framing::Single {
                 continue;
             }
-            let options = Options::new(format, format);
+            let mut options = Options::new(format, format);
+            // Numbers are text there otherwise.
+            options.csv.types = crate::options::csv::Types::Infer;
             let mut given = documents.clone().into_iter();
             let mut bytes = Vec::new();
             let output = crate::bytes::output::StreamOutput::new(&mut bytes);

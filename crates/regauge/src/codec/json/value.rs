@@ -54,6 +54,17 @@ impl Value {
         builder.take().ok_or_else(|| Error::truncated("found no value"))
     }
 
+    /// Parses a text that [`notation`](Value::notation) wrote, and leaves the notation in it as the maps
+    /// that it is made of.
+    pub(crate) fn from_plain_json(text: &str, limits: Limits) -> Result<Value> {
+        let mut builder = Builder::new(&limits);
+        let mut reader =
+            Reader::from_slice(Parser::new(Default::default(), limits), text.as_bytes());
+        Source::next(&mut reader, &mut builder)?;
+        Source::next(&mut reader, &mut builder)?;
+        builder.take().ok_or_else(|| Error::truncated("found no value"))
+    }
+
     /// Returns the value in the wrapped notation, with a user's own maps unchanged: for a value that
     /// has passed through [`Escape`].
     pub(crate) fn notation(&self) -> Result<String> {
