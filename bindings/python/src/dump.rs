@@ -155,7 +155,7 @@ impl Visitor for Dump<'_, '_> {
 
 /// Returns whether a list is a stream of its elements.
 fn is_stream(format: Format) -> bool {
-    format == Format::Ndjson || format.is_marc()
+    format == Format::Ndjson || format.is_marc() || format.is_table()
 }
 
 /// Writes one document.

@@ -270,6 +270,45 @@ port = 8080
 
 The values of a table come before the tables in it, unless one of them follows a table: that table
 is then written in braces, so that the order of the keys is kept. None is refused: see on_loss."))
+    csv Csv
+        ("(data, /, *, limits=None, unwrap=False, duplicate_keys='last', object_hook=None, object_pairs_hook=None, header='yes', delimiter='comma', types='text')",
+        loading!("Returns the rows of CSV as a list of dicts.
+
+>>> import regauge
+>>> regauge.csv.loads('name,born\\nAda,1815\\n')
+[{'name': 'Ada', 'born': '1815'}]
+>>> regauge.csv.loads('name,born\\nAda,1815\\n', types='infer')
+[{'name': 'Ada', 'born': 1815}]
+
+Every field is a str; with types='infer' a field without quotes is an int, a float or a bool if it
+is spelled as dumps spells it. With header='no' there is no header, and the rows are lists.
+delimiter is 'comma', 'semicolon', 'tab', 'pipe', 'colon' or 'space'."))
+        ("(value, /, *, limits=None, on_loss='refuse', objects=None, default=None, sort_keys=False, header='yes', delimiter='comma', types='text', nested='refuse', text=False)",
+        dumping!("Returns a list of dicts with the same keys as CSV, as bytes; with text=True as str.
+
+>>> import regauge
+>>> regauge.csv.dumps([{'name': 'Ada', 'born': 1815}])
+b'name,born\\nAda,1815\\n'
+
+The first row decides the columns. Numbers and bools are written as text; with types='infer',
+text that looks like one is written in quotes, so that loads(..., types='infer') tells them apart.
+None is refused: see on_loss. With nested='flatten' each value in a dict or a list gets a column,
+such as a.b and a.0. With header='no' the rows are lists."))
+    tsv Tsv
+        ("(data, /, *, limits=None, unwrap=False, duplicate_keys='last', object_hook=None, object_pairs_hook=None, header='yes', types='text')",
+        loading!("Returns the rows of TSV, CSV with tabs, as a list of dicts: see regauge.csv.loads.
+
+>>> import regauge
+>>> regauge.tsv.loads('name\\tborn\\nAda\\t1815\\n')
+[{'name': 'Ada', 'born': '1815'}]
+"))
+        ("(value, /, *, limits=None, on_loss='refuse', objects=None, default=None, sort_keys=False, header='yes', types='text', nested='refuse', text=False)",
+        dumping!("Returns a list of dicts with the same keys as TSV, CSV with tabs: see regauge.csv.dumps.
+
+>>> import regauge
+>>> regauge.tsv.dumps([{'name': 'Ada', 'born': 1815}])
+b'name\\tborn\\nAda\\t1815\\n'
+"))
     marc Marc
         ("(data, /, *, limits=None, charset='auto', repair=False, references=False)",
         "Returns the records of MARC 21 (ISO 2709) as a list of dicts, in the shape of MARC-in-JSON.

@@ -12,7 +12,7 @@ use regauge::Format;
 use regauge::convert::{self, Input as CoreInput, Options, Summary};
 use regauge::detect::HEAD_BYTES;
 use regauge::hint::literals;
-use regauge::options::{Language, OPTIONS, Row};
+use regauge::options::{Language, OPTIONS, Opt, Row};
 use regauge::output::FileOutput;
 use regauge::shape::{self, Shape};
 
@@ -222,8 +222,7 @@ pub fn inspect_file<'py>(
     let keywords = given.keywords;
     let mut options = as_converted(given.options);
     // Continue if possible: a broken record is exactly what the user wants to see.
-    options.skip_bad =
-        matches!(format, Format::Ndjson | Format::Marc | Format::MarcXml | Format::MarcJson);
+    options.skip_bad = Opt::Bad.row().is_for(format);
     options.report = true;
     let mut shape = Shape::new(format);
     let mut bad = Vec::new();

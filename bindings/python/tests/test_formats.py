@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import csv
 import dataclasses
 import datetime as dt
 import decimal
@@ -30,9 +31,9 @@ PLAIN = {
     "text": ["", "a", "abc", "é", "ÿ" * 40, "日本語", "😀 mixed é 日", "x" * 1000, "\x00\n\"\\"],
     "nested": {"a": {"b": [[], {}, [{}]]}},
 }
-# Those that hold all of it: TOML has no null.
+# Those that hold all of it: TOML has no null, and a table only text.
 MODULES = [getattr(regauge, name) for name in regauge.FORMATS
-           if not name.startswith("marc") and name not in ("ndjson", "toml")]
+           if not name.startswith("marc") and name not in ("ndjson", "toml", "csv", "tsv")]
 NAMES = [module.__name__.rpartition(".")[2] for module in MODULES]
 
 
@@ -105,6 +106,35 @@ name = "apple"
 [[fruit]]
 "two words" = {a.b = [1, [2]]}
 """
+
+
+def test_tables_are_what_csv_reads_and_writes(tmp_path):
+    rows = [{"name": "Ada", "said": 'a "b",\n\r\n\tc'}, {"name": "", "said": "=1+1 é"}]
+    for module, dialect in ((regauge.csv, "excel"), (regauge.tsv, "excel-tab")):
+        written = module.dumps(rows, text=True)
+        assert list(csv.DictReader(io.StringIO(written, newline=""), dialect=dialect)) == rows
+        theirs = io.StringIO(newline="")
+        writer = csv.DictWriter(theirs, ["name", "said"], dialect=dialect)
+        writer.writeheader()
+        writer.writerows(rows)
+        assert module.loads(theirs.getvalue()) == rows == module.loads(written)
+        path = tmp_path / f"a.{module.__name__[-3:]}"
+        with module.Writer(path) as stream:
+            for row in rows:
+                stream.write(row)
+        assert path.read_bytes().decode() == written
+        assert regauge.load(path) == list(module.iter_load(path)) == rows
+    assert regauge.csv.loads("a;b\n1;x\n", delimiter="semicolon", types="infer") == [{"a": 1, "b": "x"}]
+    assert regauge.csv.loads("a,b\n1,2\n", header="no") == [["a", "b"], ["1", "2"]]
+    assert regauge.csv.dumps([{"a": {"b": [1]}}], nested="flatten") == b"a.b.0\n1\n"
+    assert regauge.csv.loads(regauge.csv.dumps([{"a": None}], on_loss="wrap"), unwrap=True) == [{"a": None}]
+    with pytest.raises(regauge.EncodeError, match="which CSV cannot hold"):
+        regauge.csv.dumps([{"a": None}])
+    with pytest.raises(regauge.DecodeError, match='pass header="no" to read rows as arrays'):
+        regauge.csv.loads("a,a\n")
+    broken = []
+    found = regauge.csv.iter_load(b"a,b\n1\n2,3\n", bad="skip", on_bad=lambda error, data: broken.append(data))
+    assert list(found) == [{"a": "2", "b": "3"}] and broken == [b"a,b\n1\n"]
 
 
 def test_toml_is_what_tomllib_reads(corpus, tmp_path):

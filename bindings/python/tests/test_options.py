@@ -20,7 +20,7 @@ from regauge import _options, _regauge
 SHORT = {
     "json": b"{}", "ndjson": b"{}\n", "yaml": b"a: 1\n", "msgpack": b"\x80", "cbor": b"\xa0",
     "bson": b"\x05\x00\x00\x00\x00", "marshal": b"\x04\x08{\x00", "pickle": b"}.",
-    "marc": b"", "marcxml": b"<collection/>", "marc-json": b"", "toml": b"",
+    "marc": b"", "marcxml": b"<collection/>", "marc-json": b"", "toml": b"", "csv": b"a\n1\n", "tsv": b"a\n1\n",
 }
 ROWS = [row for row in _regauge.option_table() if row[0] not in ("from_", "to")]
 

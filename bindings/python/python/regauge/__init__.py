@@ -1,5 +1,5 @@
-"""One API over twelve formats: JSON, NDJSON, YAML, TOML, MessagePack, BSON, CBOR, Ruby's Marshal,
-pickle, MARC 21, MARCXML and MARC-in-JSON.
+"""One API over fourteen formats: JSON, NDJSON, YAML, TOML, CSV, TSV, MessagePack, BSON, CBOR, Ruby's
+Marshal, pickle, MARC 21, MARCXML and MARC-in-JSON.
 
 Every format is a module with loads, dumps, load, dump, iter_load and Writer:
 
@@ -27,7 +27,7 @@ if _sys.implementation.name != "cpython":
     )
 
 from . import _files, _regauge
-from . import bson, cbor, json, marc, marshal, msgpack, ndjson, pickle, toml, yaml
+from . import bson, cbor, csv, json, marc, marshal, msgpack, ndjson, pickle, toml, tsv, yaml
 from ._arrow import to_arrow
 from ._async_store import AsyncBatch, AsyncStore
 from ._errors import DecodeError, EncodeError, Error, LimitError, StoreError
@@ -62,9 +62,9 @@ __all__ = [
     "DbPointer", "Decimal128", "DecodeError", "Documents", "Duration", "EncodeError", "Error",
     "Event", "Events", "ExtType", "LimitError", "Moment", "Object", "ObjectId", "Regex", "Series", "Simple", "Store",
     "StoreError", "Symbol", "Timestamp", "Writer", "__version__",
-    "bson", "cbor", "convert", "convert_bytes", "detect", "dump", "dumps", "events", "inspect", "iter_load",
+    "bson", "cbor", "convert", "convert_bytes", "csv", "detect", "dump", "dumps", "events", "inspect", "iter_load",
     "json", "load", "loads", "marc", "marshal", "msgpack", "ndjson", "open_writer", "parse_events", "pickle",
-    "to_arrow", "toml", "yaml",
+    "to_arrow", "toml", "tsv", "yaml",
 ]
 
 

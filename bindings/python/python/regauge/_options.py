@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal, TypedDict, Union
 
-from ._types import Charset, Limits, OnBad, OnLoss, PairsHook, Types
+from ._types import Charset, Delimiter, Limits, OnBad, OnLoss, PairsHook, Types
 
 
 class Reading(TypedDict, total=False):
@@ -160,6 +160,41 @@ class PickleDumping(Dumping, total=False):
     """Pickle."""
 
     protocol: Union[int, None]
+
+
+class TsvEvents(Reading, BadRecords, total=False):
+    """TSV, read as events."""
+
+    header: Union[Literal["yes", "no"], None]
+    types: Union[Literal["text", "infer"], None]
+
+
+class TsvLoading(TsvEvents, PairsLoading, total=False):
+    """TSV."""
+
+
+class TsvDumping(Dumping, total=False):
+    """TSV."""
+
+    header: Union[Literal["yes", "no"], None]
+    types: Union[Literal["text", "infer"], None]
+    nested: Union[Literal["refuse", "flatten"], None]
+
+
+class CsvEvents(TsvEvents, total=False):
+    """CSV, read as events."""
+
+    delimiter: Union[Delimiter, None]
+
+
+class CsvLoading(CsvEvents, PairsLoading, total=False):
+    """CSV."""
+
+
+class CsvDumping(TsvDumping, total=False):
+    """CSV."""
+
+    delimiter: Union[Delimiter, None]
 
 
 class RecordEvents(Reading, BadRecords, total=False):

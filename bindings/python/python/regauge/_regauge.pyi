@@ -25,6 +25,8 @@ yaml: _Format
 marshal: _Format
 pickle: _Format
 toml: _Format
+csv: _Format
+tsv: _Format
 marc: _Format
 marcxml: _Format
 marcjson: _Format

@@ -101,6 +101,7 @@ pub fn to_arrow(
     // A stream of records keeps its documents; a file with one array is a table.
     options.documents = match format {
         Format::Ndjson | Format::Bson => Documents::Keep,
+        format if format.is_table() => Documents::Keep,
         format if format.is_marc() => Documents::Auto,
         _ => Documents::Split,
     };
