@@ -6,8 +6,8 @@ Gem::Specification.new do |spec|
   spec.name = "regauge"
   spec.version = Regauge::VERSION
   spec.authors = ["The regauge contributors"]
-  spec.summary = "Safe, fast codecs for twelve formats, a Marshal that runs nothing, and MARC records."
-  spec.description = "JSON, NDJSON, YAML, TOML, MessagePack, BSON, CBOR, Ruby Marshal, Python pickle, MARC 21, " \
+  spec.summary = "Safe, fast codecs for fourteen formats, a Marshal that runs nothing, and MARC records."
+  spec.description = "JSON, NDJSON, YAML, TOML, CSV, MessagePack, BSON, CBOR, Ruby Marshal, Python pickle, MARC 21, " \
                      "MARCXML and MARC-in-JSON by one API: load, dump, each, convert, inspect."
   spec.homepage = "https://github.com/regauge/regauge"
   spec.licenses = ["MIT", "Apache-2.0"]

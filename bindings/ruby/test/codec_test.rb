@@ -7,7 +7,7 @@ class CodecTest < Minitest::Test
   include Helper
 
   R = Regauge
-  DATA_FORMATS = (R::FORMATS.keys - [:ndjson]).freeze
+  DATA_FORMATS = (R::FORMATS.keys - %i[ndjson csv tsv]).freeze
 
   DATA_FORMATS.each do |name|
     codec = R::FORMATS.fetch(name)
@@ -157,6 +157,29 @@ class CodecTest < Minitest::Test
     assert_raises(R::EncodeError) { R::TOML.dump([1]) }
   end
 
+  def test_tables
+    rows = [{ "name" => "Ada", "said" => "a \"b\",\n\tc" }, { "name" => "", "said" => "=1+1" }]
+    assert_equal "name,said\nAda,\"a \"\"b\"\",\n\tc\"\n,=1+1\n", R::CSV.dump(rows)
+    [R::CSV, R::TSV].each do |codec|
+      assert_equal rows, codec.load(codec.dump(rows))
+      assert_equal rows, codec.each(StringIO.new(codec.dump(rows))).to_a
+      io = StringIO.new("".b)
+      writer = codec::Writer.new(io)
+      rows.each { |row| writer << row }
+      assert_equal codec.dump(rows).b, io.string
+      error = assert_raises(R::EncodeError) { writer << { "name" => "" } }
+      assert_match(/other columns/, error.message)
+    end
+    assert_equal [{ "a" => 1 }], R::CSV.load("a;b\n1;2\n", delimiter: :semicolon, types: :infer).map { |row| row.slice("a") }
+    assert_equal [%w[a b], %w[1 2]], R::CSV.load("a,b\n1,2\n", header: :no)
+    assert_equal "1,2\n", R::CSV.dump([%w[1 2]], header: :no)
+    assert_equal "a.b.0\n1\n", R::CSV.dump([{ "a" => { "b" => [1] } }], nested: :flatten)
+    assert_equal [{ "a" => nil }], R::CSV.load(R::CSV.dump([{ "a" => nil }], on_loss: :wrap), unwrap: true)
+    assert_raises(R::EncodeError) { R::CSV.dump([{ "a" => nil }]) }
+    error = assert_raises(R::DecodeError) { R::CSV.load("a,a\n") }
+    assert_match(/pass header: :no to read rows as arrays/, error.message)
+  end
+
   def test_writers_write_documents_one_by_one
     R::FORMATS.each do |name, codec|
       io = StringIO.new("".b)
@@ -170,7 +193,9 @@ class CodecTest < Minitest::Test
       assert_equal 2, writer.documents
       next if name == :json
 
-      assert_equal [{ "a" => 1 }, { "a" => 2 }], codec.each(io.string).to_a, name
+      # In a table, numbers are text.
+      numbers = %i[csv tsv].include?(name) ? %w[1 2] : [1, 2]
+      assert_equal numbers.map { |number| { "a" => number } }, codec.each(io.string).to_a, name
     end
   end
 
@@ -350,7 +375,7 @@ class CodecTest < Minitest::Test
       text = File.read(data("json/#{name}.json"))
       expected = ::JSON.parse(text)
       assert_equal expected, R::JSON.load(text), name
-      (R::FORMATS.keys - %i[ndjson]).each do |format|
+      (R::FORMATS.keys - %i[ndjson csv tsv]).each do |format|
         codec = R::FORMATS[format]
         fitting = fitting(format, expected)
         assert_equal fitting, codec.load(codec.dump(fitting)), "#{name} #{format}"
@@ -371,7 +396,7 @@ class CodecTest < Minitest::Test
   def test_hashes_with_the_same_keys_are_hashes_of_their_own
     [0, 1, 2, 7, 8, 9, 30, 48, 49, 200].each do |size|
       rows = Array.new(6) { |row| (0...size).to_h { |key| ["key #{key}", [row, "value #{row} #{key}", key.odd? ? row : row.to_s]] } }
-      (R::FORMATS.keys - %i[ndjson]).each do |format|
+      (R::FORMATS.keys - %i[ndjson csv tsv]).each do |format|
         codec = R::FORMATS[format]
         wrapped = { "rows" => rows }
         found = codec.load(codec.dump(wrapped))["rows"]
@@ -401,7 +426,7 @@ class CodecTest < Minitest::Test
         again["key #{gone}"] = "another"
         by_identity = again.dup.compare_by_identity
         assert_equal Marshal.dump(by_identity), R::Marshal.dump(by_identity)
-        (R::FORMATS.keys - %i[ndjson]).each do |format|
+        (R::FORMATS.keys - %i[ndjson csv tsv]).each do |format|
           codec = R::FORMATS[format]
           [hash, again].each do |value|
             found = codec.load(codec.dump({ "value" => value }))["value"]
@@ -448,7 +473,7 @@ class CodecTest < Minitest::Test
     %w[a é].each do |character|
       texts = (0..70).map { |length| character * length }
       value = texts.to_h { |text| [text, [text]] }
-      (R::FORMATS.keys - %i[ndjson]).each do |format|
+      (R::FORMATS.keys - %i[ndjson csv tsv]).each do |format|
         codec = R::FORMATS[format]
         assert_equal value, codec.load(codec.dump(value)), format
         # Copies, in memory where other objects were.

@@ -10,7 +10,7 @@ class CoderTest < Minitest::Test
 
   def test_every_format_is_a_coder
     R::FORMATS.each do |name, codec|
-      next if name == :ndjson
+      next if %i[ndjson csv tsv].include?(name)
 
       coder = codec.with(symbolize_names: true)
       assert_equal({ a: 1 }, coder.load(coder.dump({ "a" => 1 })), name)

@@ -12,7 +12,7 @@ class EventsTest < Minitest::Test
   CORPUS = File.expand_path("../../../corpus", __dir__)
   SUFFIXES = {
     ".json" => :json, ".ndjson" => :ndjson, ".yaml" => :yaml, ".msgpack" => :msgpack, ".cbor" => :cbor, ".bson" => :bson,
-    ".marshal" => :marshal, ".pickle" => :pickle, ".toml" => :toml
+    ".marshal" => :marshal, ".pickle" => :pickle, ".toml" => :toml, ".csv" => :csv, ".tsv" => :tsv
   }.freeze
 
   # Returns the documents that the events build.

@@ -10,7 +10,7 @@ class WrapTest < Minitest::Test
   include Helper
 
   R = Regauge
-  FORMATS = (R::FORMATS.keys - [:ndjson]).freeze
+  FORMATS = (R::FORMATS.keys - %i[ndjson csv tsv]).freeze
 
   # Plain data that looks like the notation, or like its escapes.
   ALIKE = {

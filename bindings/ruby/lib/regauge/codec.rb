@@ -136,8 +136,8 @@ module Regauge
       if @documents.positive? && self.class.codec::FORMAT == :toml
         raise EncodeError, "found a second document, but a file of TOML is one"
       end
-      object = [object] if self.class.codec::FORMAT == :ndjson
-      @io.write(separated(self.class.codec.dump(object, **@options)))
+      object = [object] if %i[ndjson csv tsv].include?(self.class.codec::FORMAT)
+      @io.write(separated(self.class.codec.dump(object, **@options), object))
       @documents += 1
       self
     end
@@ -152,12 +152,25 @@ module Regauge
 
     private
 
-    def separated(bytes)
+    def separated(bytes, object)
       case self.class.codec::FORMAT
+      when :csv, :tsv then row(bytes, object)
       when :yaml then @documents.zero? || bytes.start_with?("---") ? bytes : "---\n#{bytes}"
       when :json then @documents.zero? ? bytes : "\n#{bytes}"
       else bytes
       end
+    end
+
+    # Returns the row without its header, unless it is the first. What a second row adds is a row.
+    def row(bytes, rows)
+      return bytes if @options[:header].to_s == "no"
+
+      twice = self.class.codec.dump(rows + rows, **@options)
+      header = bytes.byteslice(0, 2 * bytes.bytesize - twice.bytesize)
+      @header ||= header
+      raise EncodeError, "found a row with other columns than the first" unless header == @header
+
+      @documents.zero? ? bytes : bytes.byteslice(header.bytesize..)
     end
   end
 end

@@ -139,7 +139,7 @@ module Regauge
     end
   end
 
-  MISSING = %i[MessagePack BSON CBOR YAML TOML Marshal Pickle Store].freeze
+  MISSING = %i[MessagePack BSON CBOR YAML TOML CSV TSV Marshal Pickle Store].freeze
   private_constant :MISSING
 
   # Raises for unavailable features.

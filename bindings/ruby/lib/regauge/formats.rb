@@ -9,6 +9,10 @@ module Regauge
   module YAML; end
   # TOML 1.1. A document is a Hash without `nil`.
   module TOML; end
+  # CSV (RFC 4180). `load` returns an Array of rows, each a Hash, and `dump` takes one.
+  module CSV; end
+  # CSV with tabs.
+  module TSV; end
   # MessagePack.
   module MessagePack; end
   # BSON, MongoDB's document format.

@@ -124,7 +124,8 @@ fn documents<W: Writer + ?Sized>(
     jump: &mut Option<Jump>,
 ) -> regauge::Result {
     use rb_sys::ruby_value_type::RUBY_T_ARRAY;
-    let streams = matches!(settings.core.to, Format::Ndjson) || settings.core.to.is_marc();
+    let to = settings.core.to;
+    let streams = to == Format::Ndjson || to.is_table() || to.is_marc();
     if streams && ruby::kind_of(object) == RUBY_T_ARRAY {
         let mut index = 0;
         while let Some(value) = ruby::array_get(object, index) {

@@ -106,7 +106,7 @@ impl<S: Sink + ?Sized> Visitor for Load<'_, S> {
     fn visit<C: Codec>(self) -> regauge::Result {
         let mut reader = Reader::from_slice(C::parser(&self.settings.core), self.bytes);
         match C::FORMAT {
-            Format::Ndjson => all(&mut reader, self.sink),
+            Format::Ndjson | Format::Csv | Format::Tsv => all(&mut reader, self.sink),
             _ => one(&mut reader, self.bytes, self.sink),
         }
     }
