@@ -14,7 +14,7 @@ fresh=${DEB_ROOT:-$PWD/build/dist/debian-$suite}
 root=$fresh-used
 fail() { echo "deb_check: $*" >&2; exit 1; }
 
-[ "$(id -u)" = 0 ] || fail "a chroot needs root: sudo make deb-check"
+[ "$(id -u)" = 0 ] || fail "a chroot needs root: sudo make dist-deb-check"
 for program in mmdebstrap lintian dpkg curl; do
   command -v "$program" >/dev/null || fail "found no $program: apt-get install mmdebstrap lintian curl"
 done
