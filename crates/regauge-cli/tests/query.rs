@@ -173,6 +173,24 @@ fn each_runs_over_the_elements_of_one_document() {
         ran.stderr
     );
     folder.run("query --each items . in.json").status(2);
+    // A filter that begins with such a path does the same.
+    for (filter, wanted) in [
+        (".data.items[] | .id", "1\n2\n"),
+        (".data[\"items\"][] | .id", "1\n2\n"),
+        (".data.items[].n | length", "1\n0\n"),
+        (".x[] | numbers", "0\n"),
+        (".data.items[] |= .id | .data.items | add", "3\n"),
+        (".data.items[], .w | type", "\"object\"\n\"object\"\n\"number\"\n"),
+        (".data.\"items\"[] | .id as $i | $i + 1", "2\n3\n"),
+        (".none[]? | .id", ""),
+    ] {
+        let ran = query(&folder, filter, "in.json").silent();
+        assert_eq!(ran.text(), wanted, "{filter}");
+    }
+    let ran = query(&folder, ".w[] | .", "in.json").status(1);
+    assert!(ran.stderr.contains("found an integer at .w, expected an array"), "{}", ran.stderr);
+    let ran = query(&folder, ".data.items[] | .id | foo", "in.json").status(2);
+    assert!(ran.stderr.contains("line 1, column 23: there is no function"), "{}", ran.stderr);
     for to in ["yaml", "msgpack", "cbor", "bson", "pickle"] {
         folder.run(&format!("convert in.json in.{to}")).silent();
         let ran = folder.run(&format!("query --each .data.items[] .id in.{to}")).silent();

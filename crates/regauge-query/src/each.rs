@@ -22,35 +22,59 @@ enum Step {
     All,
 }
 
+impl Each {
+    /// Takes the path off a filter that begins with one that leads to elements: `.items[] | f` is `f`
+    /// over each of `.items[]`.
+    pub fn split(code: &str) -> Option<(Each, &str)> {
+        let (mut steps, mut rest) = (Vec::new(), code.trim_start());
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        while let Some((step, after)) = Step::take(rest, is_part) {
+            // `.5` is a number.
+            if matches!(&step, Step::Key(key) if key.starts_with(|c: char| c.is_ascii_digit())) {
+                return None;
+            }
+            steps.push(step);
+            rest = after;
+        }
+        let filter = rest.trim_start().strip_prefix('|')?;
+        // `|=` is an update.
+        let is_split = steps.contains(&Step::All) && !filter.starts_with('=');
+        is_split.then_some((Each { steps }, filter))
+    }
+}
+
+impl Step {
+    /// Takes a step off a text: `.name`, `."any name"`, `[]` or `.[]`.
+    fn take(text: &str, is_part: impl Fn(char) -> bool) -> Option<(Step, &str)> {
+        if let Some(after) = text.strip_prefix(".[]").or_else(|| text.strip_prefix("[]")) {
+            return Some((Step::All, after));
+        }
+        let name = text.strip_prefix('.')?;
+        let (key, after) = match name.strip_prefix('"') {
+            // An escape, or an interpolation, is for the parser of filters.
+            Some(quoted) => quoted.split_once('"').filter(|(key, _)| !key.contains('\\'))?,
+            None => name.split_at(name.find(|c| !is_part(c)).unwrap_or(name.len())),
+        };
+        (!key.is_empty()).then(|| (Step::Key(key.to_owned()), after))
+    }
+}
+
 impl FromStr for Each {
     type Err = String;
 
-    /// Parses `.name`, `."any name"` and `[]`, in any sequence.
+    /// Parses `.name`, `."any name"` and `[]`, in any sequence; `.` is the whole document.
     fn from_str(text: &str) -> std::result::Result<Each, String> {
-        let wrong = |rest: &str| {
-            format!("found `{rest}` in the path `{text}`, expected steps such as `.items` and `[]`")
-        };
-        let (mut steps, mut rest) = (Vec::new(), text);
-        while !rest.is_empty() {
-            if let Some(after) = rest.strip_prefix(".[]").or_else(|| rest.strip_prefix("[]")) {
-                steps.push(Step::All);
-                rest = after;
-                continue;
-            }
-            let name = rest.strip_prefix('.').ok_or_else(|| wrong(rest))?;
-            let (key, after) = match name.strip_prefix('"') {
-                Some(quoted) => quoted.split_once('"').ok_or_else(|| wrong(rest))?,
-                None => name.split_at(name.find(['.', '[']).unwrap_or(name.len())),
-            };
-            if key.is_empty() && !(rest == "." && steps.is_empty()) {
-                return Err(wrong(rest));
-            }
-            if !key.is_empty() {
-                steps.push(Step::Key(key.to_owned()));
-            }
+        let (mut steps, mut rest) = (Vec::new(), if text == "." { "" } else { text });
+        while let Some((step, after)) = Step::take(rest, |c| !matches!(c, '.' | '[')) {
+            steps.push(step);
             rest = after;
         }
-        Ok(Each { steps })
+        match rest {
+            "" => Ok(Each { steps }),
+            _ => Err(format!(
+                "found `{rest}` in the path `{text}`, expected steps such as `.items` and `[]`"
+            )),
+        }
     }
 }
 
@@ -299,7 +323,7 @@ impl Writer for Walk<'_> {
         if std::mem::take(&mut self.found) {
             return Ok(());
         }
-        let message = format!("found nothing at {}, which --each names", self.each);
+        let message = format!("found nothing at {}", self.each);
         Err(Error::new(ErrorKind::Data, message))
     }
 

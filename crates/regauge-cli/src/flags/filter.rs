@@ -60,9 +60,19 @@ impl FilterFlags {
             (text(name), text(value))
         });
         variables.push(("ENV", Value::Map(environment.collect())));
-        let filter = Filter::compile(text, &variables)
-            .map_err(|fault| Failure::Filter(fault.message(), fault.excerpt()))?;
-        Ok(Some(Arc::new(filter.into_stage(settings))))
+        let compiled = |text| {
+            Filter::compile(text, &variables)
+                .map_err(|fault| Failure::Filter(fault.message(), fault.excerpt()))
+        };
+        let filter = compiled(text)?;
+        let may_split = settings.each.is_none() && !settings.slurp && !settings.null_input;
+        let (filter, each) = match Each::split(text) {
+            Some((each, rest)) if may_split && !filter.reads_inputs() => {
+                (compiled(rest)?, Some(each))
+            }
+            _ => (filter, settings.each),
+        };
+        Ok(Some(Arc::new(filter.into_stage(Settings { each, ..settings }))))
     }
 }
 
