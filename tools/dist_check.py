@@ -112,9 +112,9 @@ def measure(root):
     """Measures a file in the root, with the libraries that are in the command."""
     (root / "proc").mkdir()
     alone = Place(root, ["unshare", "--pid", "--fork", "--kill-child", f"--root={root}", "--mount-proc", "/regauge"])
-    screen = alone.good("measure", "orders.json", "--quick", "--only", "rust", "--progress", "never")
-    if "serde_json" not in screen:
-        sys.exit(f"measure in an empty root names no serde_json:\n{screen}")
+    screen = alone.good("measure", "orders.json", "--quick", "--only", "rust", "--progress", "never", "--json", "raw.json")
+    if "serde_json" not in (root / "raw.json").read_text():
+        sys.exit(f"measure in an empty root did not time serde_json:\n{screen}")
 
 
 def check(architecture, regauge):
