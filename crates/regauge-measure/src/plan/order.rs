@@ -48,6 +48,13 @@ pub(crate) fn chosen(
         leave_out_slow_to_start(&mut list, options, runners, references);
     }
     leave_out_called(&mut list, references)?;
+    if cfg!(target_env = "musl") && list.iter().any(|one| one.runtime == Runtime::NATIVE) {
+        references.notes.push(
+            "The Rust libraries are up to five times slower here than in an ordinary build: this is \
+             the static one, which has musl's allocator. Do not choose among them by it."
+                .to_owned(),
+        );
+    }
     let own: Vec<&str> = files.list.iter().map(|file| file.format.name()).collect();
     let slow: Vec<Runtime> =
         runners.iter().filter(|one| one.starts_slowly).map(|one| one.runtime).collect();
