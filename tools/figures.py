@@ -118,7 +118,7 @@ def run(name, built, profile):
     if not rows:
         raise RuntimeError("nothing was recorded")
     kept = {"name": name, "date": datetime.date.today().isoformat(), "regauge": built_from(), "profile": profile,
-            "command": f"make figures ONLY={name}", "runs": [one.format(**words) for one in program.shown()],
+            "command": f"make figures ONLY={name}", "runs": [one.format(**{**words, "python": "python3"}) for one in program.shown()],
             "machine": here, "versions": versions}
     KEPT.mkdir(parents=True, exist_ok=True)
     text = json.dumps(kept, indent=1, ensure_ascii=False)[:-2] + ',\n "rows": [\n'
