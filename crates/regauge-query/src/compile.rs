@@ -27,12 +27,17 @@ impl fmt::Debug for Filter {
     }
 }
 
+/// The longest excerpt of a line, in characters.
+const EXCERPT_MAX: usize = 120;
+
 /// What is wrong in the text of a filter, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     message: String,
-    /// The line of the filter, from 1, its text, and the marked characters in it.
+    /// The line of the filter, and the column in it, both from 1.
     line: usize,
+    column: usize,
+    /// The line's text around the place, and the marked characters in it.
     text: String,
     start: usize,
     length: usize,
@@ -49,18 +54,22 @@ impl Fault {
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
         let text = code[line_start..].lines().next().unwrap_or_default();
         let marked = place.lines().next().unwrap_or_default();
+        let column = before[line_start..].chars().count();
+        let cut = column.saturating_sub(EXCERPT_MAX / 2);
+        let start = column - cut;
         Fault {
             message,
             line: before.matches('\n').count() + 1,
-            text: text.to_owned(),
-            start: before[line_start..].chars().count(),
-            length: marked.chars().count().max(1),
+            column: column + 1,
+            text: text.chars().skip(cut).take(EXCERPT_MAX).collect(),
+            start,
+            length: marked.chars().count().clamp(1, EXCERPT_MAX - start),
         }
     }
 
     /// Returns what is wrong, with the line and the column.
     pub fn message(&self) -> String {
-        format!("the filter, line {}, column {}: {}", self.line, self.start + 1, self.message)
+        format!("the filter, line {}, column {}: {}", self.line, self.column, self.message)
     }
 
     /// Returns the line of the filter, and below it a caret under the place.

@@ -277,6 +277,10 @@ fn a_filter_of_any_shape_is_compiled_or_refused() {
     }
     let fault = Filter::compile(&"1,".repeat(most), &[]).unwrap_err();
     assert!(fault.message().contains("at most 131072 are allowed"), "{fault}");
+    let fault = Filter::compile(&format!("{}foo", "1,".repeat(5000)), &[]).unwrap_err();
+    assert!(fault.message().contains("column 10001: there is no function `foo`"), "{fault}");
+    let excerpt = fault.excerpt();
+    assert!(excerpt.ends_with(&format!("1,foo\n{}^^^", " ".repeat(60))), "{excerpt}");
 }
 
 #[test]
