@@ -93,6 +93,35 @@ fn what_cannot_be_is_refused_and_nothing_is_stored() {
     folder.run(&format!("store put {DB} k two.yaml --codec json+snappy")).status(2);
 }
 
+/// A Ruby Hash with a Symbol as its key: `{a: 1}`.
+const SYMBOLS: &[u8] = b"\x04\x08{\x06:\x06ai\x06";
+
+#[test]
+fn objects_are_refused_or_written_as_their_data() {
+    let folder = Folder::new();
+    folder.write("a.marshal", SYMBOLS);
+    folder.run(&format!("store put {DB} a a.marshal --codec marshal")).status(0);
+    let reencode = format!("store reencode {DB} --to msgpack");
+    for run in [format!("store get {DB} a"), format!("store export {DB}"), reencode.clone()] {
+        let refused = folder.run(&run).status(3);
+        assert!(refused.stderr.contains("pass --objects data"), "{run}: {}", refused.stderr);
+        // Each option that it names is one of this command.
+        let command = run.split_once(" --db").unwrap().0;
+        let help = folder.run(&format!("{command} --help")).text();
+        let flags = refused.stderr.split([' ', ',', ';']).filter(|word| word.starts_with("--"));
+        flags.for_each(|flag| assert!(help.contains(flag), "{run} names {flag}"));
+    }
+    let text = folder.run(&format!("store get {DB} a --objects data")).status(0).text();
+    assert_eq!(text, "{\"a\":1}\n");
+    let other = format!("{DB} -c other");
+    folder.run(&format!("store put {other} b a.marshal --codec marshal --objects data")).status(0);
+    let bytes = folder.run(&format!("store get {other} b --to marshal")).status(0).stdout;
+    assert_eq!(bytes, SYMBOLS, "Marshal has symbols, so they stay");
+    folder.run(&format!("{reencode} --objects data")).status(0);
+    let bytes = folder.run(&format!("store get {DB} a --to msgpack")).status(0).stdout;
+    assert_eq!(bytes, b"\x81\xA1a\x01");
+}
+
 #[test]
 fn what_is_not_there_is_an_error_and_nothing_is_made() {
     let folder = Folder::new();

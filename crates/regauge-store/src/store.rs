@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use regauge::convert::{self, Options};
-use regauge::{Format, Limits, OnLoss, msgpack};
+use regauge::{Format, Limits, Objects, OnLoss, msgpack};
 
 use crate::codec::{self, Codec, Compression, Packer, ZSTD_LEVEL};
 use crate::engine::{self, Change, Engine, KeyKind, Order, Pair, Range, narrow_after};
@@ -49,6 +49,7 @@ pub type Each<'e> = dyn FnMut(&mut Store, &[u8], &[u8]) -> Result<bool> + 'e;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Converter {
     on_loss: OnLoss,
+    objects: Option<Objects>,
     unwrap: bool,
     limits: Limits,
 }
@@ -56,10 +57,15 @@ pub(crate) struct Converter {
 impl Converter {
     /// Returns the document of an entry, in `format`.
     pub(crate) fn document(&self, key: &[u8], entry: Entry, format: Format) -> Result<Vec<u8>> {
-        if entry.codec.format == format && self.on_loss != OnLoss::Wrap && !self.unwrap {
+        if entry.codec.format == format && self.keeps_bytes() && !self.unwrap {
             return Ok(entry.document);
         }
         self.converted(key, &entry.document, (entry.codec.format, format), self.unwrap)
+    }
+
+    /// Returns whether a document that is in the format already stays as it is.
+    fn keeps_bytes(&self) -> bool {
+        self.on_loss != OnLoss::Wrap && self.objects.is_none()
     }
 
     /// Converts a document; one that is in the format already is still read and rewritten.
@@ -71,7 +77,7 @@ impl Converter {
         unwrap: bool,
     ) -> Result<Vec<u8>> {
         let mut options = Options::new(from, to);
-        options.on_loss = self.on_loss;
+        (options.on_loss, options.objects) = (self.on_loss, self.objects);
         options.unwrap = unwrap;
         options.limits = self.limits;
         options.documents = regauge::documents::Documents::Keep;
@@ -115,6 +121,8 @@ pub struct Store {
     /// What conversions do with values that a format cannot hold. With [`OnLoss::Wrap`], documents
     /// are put in the wrapped notation, whatever the codec holds.
     pub on_loss: OnLoss,
+    /// What they do with classes and symbols; `None` does what [`Store::on_loss`] says.
+    pub objects: Option<Objects>,
     /// Whether stored documents are in the wrapped notation, which is undone on the way out. A
     /// document being put is never assumed to be.
     pub unwrap: bool,
@@ -181,6 +189,7 @@ impl Store {
             packer,
             seen,
             on_loss: OnLoss::default(),
+            objects: None,
             unwrap: false,
             limits: Limits::default(),
             stop: None,
@@ -500,7 +509,7 @@ impl Store {
         // MessagePack stays unchanged; text is compacted, and other formats are rewritten by our
         // writers.
         if (format, codec.format) == (Format::Msgpack, Format::Msgpack)
-            && self.on_loss != OnLoss::Wrap
+            && self.converter().keeps_bytes()
             && !unwrap
             && msgpack::check(document, &self.limits).is_ok()
         {
@@ -591,7 +600,8 @@ impl Store {
 
     /// Returns how this handle converts.
     pub(crate) fn converter(&self) -> Converter {
-        Converter { on_loss: self.on_loss, unwrap: self.unwrap, limits: self.limits }
+        let Store { on_loss, objects, unwrap, limits, .. } = *self;
+        Converter { on_loss, objects, unwrap, limits }
     }
 
     /// Creates the collection before the first value is put.

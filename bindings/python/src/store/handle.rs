@@ -60,7 +60,9 @@ impl PyStore {
     pub(super) fn another(&self, codec: Option<Codec>) -> regauge_store::Result<Store> {
         let mut store = open(&self.url, &self.collection, codec, self.sync)?;
         store.limits = self.options.limits;
-        (store.on_loss, store.unwrap) = (self.options.on_loss, self.options.unwrap);
+        store.on_loss = self.options.on_loss;
+        store.objects = self.options.objects;
+        store.unwrap = self.options.unwrap;
         Ok(store)
     }
 

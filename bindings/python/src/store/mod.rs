@@ -104,7 +104,9 @@ impl PyStore {
         });
         let mut store = opened.map_err(|error| errors::stored(py, &error, Way::Encode))?;
         store.limits = given.options.limits;
-        (store.on_loss, store.unwrap) = (given.options.on_loss, given.options.unwrap);
+        store.on_loss = given.options.on_loss;
+        store.objects = given.options.objects;
+        store.unwrap = given.options.unwrap;
         let Given { options, hooks, default, sort_keys, .. } = given;
         let hooks = [hooks.object, hooks.pairs, hooks.ext, hooks.tag, hooks.types];
         let settings = store.settings();

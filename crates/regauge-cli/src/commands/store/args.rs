@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use regauge::Format;
+use regauge::{Format, Options};
 use regauge_store::series::Buckets;
-use regauge_store::{Assume, Codec};
+use regauge_store::{Assume, Codec, Store};
 
 use super::key_path::KeyPath;
-use crate::args::{Loss, When, format};
+use crate::args::{Loss, ObjectsArg, When, format};
 
 const STORE_EXAMPLES: &str = "\
 Examples:
@@ -46,6 +46,35 @@ pub struct Place {
     /// Collection in the database
     #[arg(long, short, value_name = "NAME", default_value = regauge_store::DEFAULT_COLLECTION)]
     pub collection: String,
+}
+
+/// What to do with a value that the other format cannot hold.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct Policy {
+    #[arg(long, value_enum, default_value_t = Loss::Refuse, value_name = "POLICY")]
+    pub on_loss: Loss,
+    #[arg(long, value_enum, value_name = "POLICY")]
+    pub objects: Option<ObjectsArg>,
+    #[arg(long)]
+    pub unwrap: bool,
+}
+
+impl Policy {
+    /// Has a store convert by it.
+    pub fn apply(self, store: &mut Store) {
+        let converted = self.options(Format::Json, Format::Json);
+        (store.on_loss, store.objects) = (converted.on_loss, converted.objects);
+        store.unwrap = self.unwrap;
+    }
+
+    /// Returns the options of a conversion by it.
+    pub fn options(self, from: Format, to: Format) -> Options {
+        let mut options = Options::new(from, to);
+        options.on_loss = self.on_loss.into();
+        options.objects = self.objects.map(Into::into);
+        options.unwrap = self.unwrap;
+        options
+    }
 }
 
 /// Which keys.
@@ -103,11 +132,8 @@ pub enum StoreCommand {
         /// Codec of a new collection's values [default: msgpack]
         #[arg(long, value_name = "CODEC")]
         codec: Option<Codec>,
-        /// What to do with a value that the codec cannot hold exactly
-        #[arg(long, value_enum, default_value_t = Loss::Refuse, value_name = "POLICY")]
-        on_loss: Loss,
-        #[arg(long)]
-        unwrap: bool,
+        #[command(flatten)]
+        policy: Policy,
         /// Keep an existing document instead of replacing it
         #[arg(long)]
         new: bool,
@@ -131,10 +157,8 @@ pub enum StoreCommand {
         /// Output format [default: from the file name, else JSON]
         #[arg(long, value_name = "FORMAT", value_parser = format)]
         to: Option<Format>,
-        #[arg(long, value_enum, default_value_t = Loss::Refuse, value_name = "POLICY")]
-        on_loss: Loss,
-        #[arg(long)]
-        unwrap: bool,
+        #[command(flatten)]
+        policy: Policy,
         /// Replace the file if it exists
         #[arg(long, short)]
         force: bool,
@@ -167,10 +191,8 @@ pub enum StoreCommand {
         /// Write only the documents
         #[arg(long)]
         values: bool,
-        #[arg(long, value_enum, default_value_t = Loss::Refuse, value_name = "POLICY")]
-        on_loss: Loss,
-        #[arg(long)]
-        unwrap: bool,
+        #[command(flatten)]
+        policy: Policy,
         /// Replace the file if it exists
         #[arg(long, short)]
         force: bool,
@@ -204,11 +226,8 @@ pub enum StoreCommand {
         /// Codec of a new collection's values [default: msgpack]
         #[arg(long, value_name = "CODEC")]
         codec: Option<Codec>,
-        /// What to do with a value that the codec cannot hold exactly
-        #[arg(long, value_enum, default_value_t = Loss::Refuse, value_name = "POLICY")]
-        on_loss: Loss,
-        #[arg(long)]
-        unwrap: bool,
+        #[command(flatten)]
+        policy: Policy,
         /// Show a progress bar
         #[arg(long, value_enum, default_value_t = When::Auto, value_name = "WHEN")]
         progress: When,
@@ -236,10 +255,8 @@ pub enum StoreCommand {
         /// Write only the documents
         #[arg(long)]
         values: bool,
-        #[arg(long, value_enum, default_value_t = Loss::Refuse, value_name = "POLICY")]
-        on_loss: Loss,
-        #[arg(long)]
-        unwrap: bool,
+        #[command(flatten)]
+        policy: Policy,
         /// Replace the file if it exists
         #[arg(long, short)]
         force: bool,
@@ -269,11 +286,8 @@ pub enum StoreCommand {
         /// Maximum number of values per second
         #[arg(long, value_name = "N", value_parser = rate)]
         rate: Option<f64>,
-        /// What to do with a value that the codec cannot hold exactly
-        #[arg(long, value_enum, default_value_t = Loss::Refuse, value_name = "POLICY")]
-        on_loss: Loss,
-        #[arg(long)]
-        unwrap: bool,
+        #[command(flatten)]
+        policy: Policy,
     },
     /// Use another program's existing table as a collection
     Adopt {

@@ -10,15 +10,15 @@ use std::io::{self, IsTerminal as _, Read as _};
 use std::path::Path;
 
 use comfy_table::{CellAlignment, Table, presets};
-use regauge::{ErrorKind, Format, Limits};
+use regauge::{Format, Limits};
 use regauge_store::reencode::{self, Outcome, Plan};
 use regauge_store::{
     Codec, Compression, Error, Layout, Order, Range, Settings, Store, engine, verify,
 };
 
-use args::{Keys, Place, StoreArguments, StoreCommand};
+use args::{Keys, Place, Policy, StoreArguments, StoreCommand};
 
-use crate::args::{Loss, When};
+use crate::args::When;
 use crate::commands::convert::{check_terminal, is_stream, output_format};
 use crate::commands::inspect::trimmed;
 use crate::failure::{Failure, Result, complain};
@@ -33,23 +33,13 @@ const NAMED_MAX: u64 = 20;
 /// Runs one of the subcommands.
 pub fn run(arguments: &StoreArguments) -> Result {
     match &arguments.command {
-        StoreCommand::Put {
-            place,
-            key,
-            file,
-            from,
-            codec,
-            on_loss,
-            unwrap,
-            new,
-            series,
-            buckets,
-        } => {
+        StoreCommand::Put { place, key, file, from, codec, policy, new, series, buckets } => {
             let (mut document, mut format) = read(file, *from)?;
             let mut store = open(place, *codec)?;
-            store.on_loss = (*on_loss).into();
-            if *unwrap {
-                (document, format) = unwrapped(&mut store, file, &document, format)?;
+            if policy.unwrap {
+                (document, format) = unwrapped(&store, *policy, file, &document, format)?;
+            } else {
+                policy.apply(&mut store);
             }
             if let Some(name) = series {
                 let time = regauge_store::series::parse_time(key).map_err(failure)?;
@@ -71,9 +61,8 @@ pub fn run(arguments: &StoreArguments) -> Result {
             }
             .map_err(failure)
         }
-        StoreCommand::Get { place, key, output, to, on_loss, unwrap, force, series } => {
-            let policy = (*on_loss, *unwrap);
-            get(place, (key, series.as_deref()), output, *to, policy, *force)
+        StoreCommand::Get { place, key, output, to, policy, force, series } => {
+            get(place, (key, series.as_deref()), output, *to, *policy, *force)
         }
         StoreCommand::Delete { place, key, series } => {
             let mut store = one_of(place)?;
@@ -83,13 +72,13 @@ pub fn run(arguments: &StoreArguments) -> Result {
                 false => Err(absent(key)),
             }
         }
-        StoreCommand::Scan { place, span, output, format, values, on_loss, unwrap, force } => {
+        StoreCommand::Scan { place, span, output, format, values, policy, force } => {
             let implied = format.or(is_stream(output).then_some(Format::Ndjson));
             let (to, compression) = output_format(output, implied, None)?;
             check_terminal(output, to, compression)?;
             let mut store = existing(place)?;
             let destination = Destination::open(output, *force)?;
-            (store.on_loss, store.unwrap) = ((*on_loss).into(), *unwrap);
+            policy.apply(&mut store);
             series::scan(&mut store, span, destination, (to, compression), *values)
         }
         StoreCommand::Ls { place, collections: true, .. } => list_collections(place),
@@ -100,8 +89,7 @@ pub fn run(arguments: &StoreArguments) -> Result {
             from,
             key,
             codec,
-            on_loss,
-            unwrap,
+            policy,
             progress,
             series,
             buckets,
@@ -109,24 +97,23 @@ pub fn run(arguments: &StoreArguments) -> Result {
             let meter = Meter::new(*progress, false);
             let source = source(file, *from, meter)?;
             let mut store = open(place, *codec)?;
-            store.on_loss = (*on_loss).into();
             let series = series.as_deref().map(|name| (name, *buckets));
-            transfer::import(&mut store, &source, key.as_ref(), series, *unwrap)
+            transfer::import(&mut store, &source, key.as_ref(), series, *policy)
         }
-        StoreCommand::Export { place, keys, output, to, values, on_loss, unwrap, force } => {
+        StoreCommand::Export { place, keys, output, to, values, policy, force } => {
             let implied = to.or(is_stream(output).then_some(Format::Ndjson));
             let (to, compression) = output_format(output, implied, None)?;
             check_terminal(output, to, compression)?;
             let mut store = existing(place)?;
             let destination = Destination::open(output, *force)?;
-            (store.on_loss, store.unwrap) = ((*on_loss).into(), *unwrap);
+            policy.apply(&mut store);
             transfer::export(&mut store, keys, destination, (to, compression), *values)
         }
         StoreCommand::Stat { place } => stat(place),
         StoreCommand::Verify { place, keys } => verify_all(place, keys),
-        StoreCommand::Reencode { place, to, dry_run, rate, on_loss, unwrap } => {
+        StoreCommand::Reencode { place, to, dry_run, rate, policy } => {
             let mut store = existing(place)?;
-            (store.on_loss, store.unwrap) = ((*on_loss).into(), *unwrap);
+            policy.apply(&mut store);
             reencode_all(&mut store, &Plan { to: *to, dry_run: *dry_run, rate: *rate })
         }
         StoreCommand::Tenants(arguments) => tenants::run(arguments),
@@ -182,9 +169,6 @@ fn one_of(place: &Place) -> Result<Store> {
 pub(in crate::commands) fn failure(error: Error) -> Failure {
     match error {
         Error::Usage(message) | Error::Absent(message) => Failure::Usage(message),
-        Error::Document { key, error } if error.kind() == ErrorKind::Refused => {
-            Failure::data(&format!("key {key}"), error)
-        }
         Error::Document { key, error } => Failure::data(&format!("key {key}"), error),
         Error::Damaged { .. } | Error::Conflict { .. } => Failure::Value(error.to_string()),
         other => Failure::Io(other.to_string()),
@@ -233,15 +217,14 @@ fn key_of(store: &Store, key: &str, series: Option<&str>) -> Result<Vec<u8>> {
 /// Encodes a document in the wrapped notation in the store's format. The policy has been applied by
 /// then, so the store has nothing left to do.
 fn unwrapped(
-    store: &mut Store,
+    store: &Store,
+    policy: Policy,
     file: &Path,
     document: &[u8],
     format: Format,
 ) -> Result<(Vec<u8>, Format)> {
     let to = store.settings().codec.format;
-    let mut options = regauge::Options::new(format, to);
-    options.on_loss = std::mem::take(&mut store.on_loss);
-    options.unwrap = true;
+    let mut options = policy.options(format, to);
     options.documents = regauge::documents::Documents::Keep;
     regauge::convert_bytes(document, &options)
         .map(|converted| (converted, to))
@@ -253,14 +236,14 @@ fn get(
     (key, series): (&str, Option<&str>),
     output: &Path,
     to: Option<Format>,
-    (on_loss, unwrap): (Loss, bool),
+    policy: Policy,
     force: bool,
 ) -> Result {
     let implied = to.or(is_stream(output).then_some(Format::Json));
     let (to, compression) = output_format(output, implied, None)?;
     check_terminal(output, to, compression)?;
     let mut store = one_of(place)?;
-    (store.on_loss, store.unwrap) = (on_loss.into(), unwrap);
+    policy.apply(&mut store);
     let format = if to == Format::Ndjson { Format::Json } else { to };
     let bytes = key_of(&store, key, series)?;
     let found = store.get(&bytes, format).map_err(failure)?;
@@ -426,7 +409,12 @@ fn stat(place: &Place) -> Result {
 pub(super) fn name(error: &Error, named: &mut u64) -> regauge_store::Result {
     *named += 1;
     match *named {
-        1..=NAMED_MAX => complain(error),
+        1..=NAMED_MAX => match error {
+            Error::Document { key, error } => {
+                complain(format_args!("key {key}: {}", crate::words::text(error)));
+            }
+            other => complain(other),
+        },
         n if n == NAMED_MAX + 1 => complain("further ones are only counted"),
         _ => {}
     }
@@ -489,7 +477,7 @@ fn reencode_all(store: &mut Store, plan: &Plan) -> Result {
         0 => Ok(()),
         refused => Err(Failure::Refused(format!(
             "{refused} values were left unchanged: {} cannot hold them exactly, or they are damaged; \
-             --on-loss offers alternatives",
+             --objects and --on-loss offer alternatives",
             plan.to
         ))),
     }

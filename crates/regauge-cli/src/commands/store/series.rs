@@ -59,13 +59,13 @@ pub fn scan(
         .map(str::as_bytes);
     write(open)?;
     let mut first = true;
-    let (on_loss, unwrap) = (store.on_loss, store.unwrap);
+    let (on_loss, objects, unwrap) = (store.on_loss, store.objects, store.unwrap);
     while left > 0 {
         part.limit = usize::try_from(left).unwrap_or(usize::MAX).min(BATCH);
         let series = part.series.clone();
         let made = store.slices_with(&part, &|key, entry| {
             let mut options = Options::new(entry.codec.format, to);
-            (options.on_loss, options.unwrap) = (on_loss, unwrap);
+            (options.on_loss, options.objects, options.unwrap) = (on_loss, objects, unwrap);
             options.documents = Documents::Keep;
             let read = values::read_values(&entry.document, &options);
             let value = read.and_then(|mut read| {

@@ -11,7 +11,7 @@ use regauge_store::engine::Pair;
 use regauge_store::series::{Buckets, parse_time};
 use regauge_store::{Error, Store, Walk, shown};
 
-use super::args::Keys;
+use super::args::{Keys, Policy};
 use super::key_path::{KeyPath, member};
 use super::{all_good, failure, name, range};
 use crate::compress::Compression;
@@ -31,12 +31,10 @@ pub fn import(
     source: &Source,
     key: Option<&KeyPath>,
     series: Option<(&str, Option<Buckets>)>,
-    unwrap: bool,
+    policy: Policy,
 ) -> Result {
-    let mut options = Options::new(source.format, source.format);
     // The documents are written in the store's format here, and stored unchanged.
-    options.on_loss = std::mem::take(&mut store.on_loss);
-    options.unwrap = unwrap;
+    let options = policy.options(source.format, source.format);
     let format = store.settings().codec.format;
     let mut batch: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
     let mut count = 0;
@@ -266,7 +264,7 @@ impl Export {
 
 fn options(store: &Store, from: Format, to: Format) -> Options {
     let mut options = Options::new(from, to);
-    options.on_loss = store.on_loss;
+    (options.on_loss, options.objects) = (store.on_loss, store.objects);
     options.unwrap = store.unwrap;
     options.documents = Documents::Keep;
     options

@@ -21,7 +21,7 @@ pub mod values;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use regauge::{Format, Limits, OnLoss};
+use regauge::{Format, Limits, Objects, OnLoss};
 use regauge_store::{Codec, Range, Store, series::Series};
 
 use crate::data::{DataType, Held};
@@ -70,6 +70,7 @@ struct Place {
     /// Whether each change is on disk before it is acknowledged.
     sync: bool,
     on_loss: OnLoss,
+    objects: Option<Objects>,
     /// Whether stored documents are read as the wrapped notation.
     unwrap: bool,
     limits: Limits,
@@ -83,7 +84,8 @@ impl Place {
         if !self.sync {
             store.engine().sync_each_change(false)?;
         }
-        (store.on_loss, store.unwrap) = (self.on_loss, self.unwrap);
+        (store.on_loss, store.objects) = (self.on_loss, self.objects);
+        store.unwrap = self.unwrap;
         store.limits = self.limits;
         Ok(store)
     }
@@ -177,6 +179,7 @@ pub fn open(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
             codec: if codec == NIL { None } else { Some(codec_of(codec)?) },
             sync: sync != NIL && sync != ruby::FALSE,
             on_loss: given.core.on_loss,
+            objects: given.core.objects,
             unwrap: given.core.unwrap,
             limits: given.core.limits,
             seals_only: false,
@@ -198,6 +201,7 @@ pub fn sealer(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
             codec: Some(codec_of(codec)?),
             sync: true,
             on_loss: given.core.on_loss,
+            objects: given.core.objects,
             unwrap: given.core.unwrap,
             limits: given.core.limits,
             seals_only: true,
