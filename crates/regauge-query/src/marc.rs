@@ -257,6 +257,35 @@ pub(crate) fn paths(record: &Val, spec: &Val) -> Result<Val, Error> {
     Ok(Val::array(found.paths))
 }
 
+/// Returns a record without the fields and subfields that a filter has emptied: `{}` in an array.
+pub(crate) fn without_emptied(record: &Val) -> Val {
+    if !has_emptied(record) {
+        return record.clone();
+    }
+    match record {
+        Val::Array(list) => {
+            list.values.iter().filter(|one| !is_emptied(one)).map(without_emptied).collect()
+        }
+        Val::Map(map) => {
+            let pairs = map.pairs().iter();
+            Val::map(pairs.map(|(key, value)| (key.clone(), without_emptied(value))).collect())
+        }
+        _ => record.clone(),
+    }
+}
+
+fn has_emptied(val: &Val) -> bool {
+    match val {
+        Val::Array(list) => list.values.iter().any(|one| is_emptied(one) || has_emptied(one)),
+        Val::Map(map) => map.pairs().iter().any(|(_, value)| has_emptied(value)),
+        _ => false,
+    }
+}
+
+fn is_emptied(val: &Val) -> bool {
+    matches!(val, Val::Map(map) if map.pairs().is_empty())
+}
+
 /// The paths that were found, and the one that is being followed.
 struct Found {
     paths: Vec<Val>,

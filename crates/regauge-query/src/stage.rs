@@ -9,11 +9,14 @@ use jaq_std::input::RcIter;
 use regauge::convert::Summary;
 use regauge::stage;
 use regauge::values::{Values, write_each};
-use regauge::{BigInt, Error, Ext, Fidelity, Options, Output, Result, Sink, Type, Value, Writer};
+use regauge::{
+    BigInt, Error, Ext, Fidelity, Format, Options, Output, Result, Sink, Type, Value, Writer,
+};
 
 use crate::compile::Filter;
 use crate::each::{Each, Walk};
 use crate::guard;
+use crate::marc;
 use crate::needs::{Needs, Pruned};
 use crate::run::{self, Data, Kind};
 use crate::val::Val;
@@ -120,6 +123,7 @@ impl Stage {
             if let Some(output) = outputs.as_mut().and_then(Iterator::next) {
                 let output = output.map_err(run::raised)?;
                 self.note(&output);
+                let output = for_format(&output, options.to);
                 let output = if self.settings.sort_keys { output.sorted() } else { output };
                 return Ok(Some(Value::from(&output)));
             }
@@ -151,9 +155,10 @@ impl Stage {
 }
 
 impl stage::Stage for Stage {
-    fn open<'w>(&'w self, inner: Box<dyn Writer + 'w>) -> Box<dyn Writer + 'w> {
+    fn open<'w>(&'w self, inner: Box<dyn Writer + 'w>, to: Format) -> Box<dyn Writer + 'w> {
         let through = Through {
             stage: self,
+            to,
             builder: Pruned::new(match self.settings.slurp {
                 true => Needs::whole(),
                 false => &self.filter.needs,
@@ -182,9 +187,16 @@ impl stage::Stage for Stage {
     }
 }
 
+/// Returns an output as this format takes it: MARC has no field and no subfield without a value, which
+/// is what a deleted one leaves.
+fn for_format(output: &Val, to: Format) -> Val {
+    if to.is_marc() { marc::without_emptied(output) } else { output.clone() }
+}
+
 /// Collects a document, and sends on what the filter makes of it.
 pub(crate) struct Through<'w> {
     stage: &'w Stage,
+    to: Format,
     pub builder: Pruned<'w>,
     vars: Vars<Val>,
     slurped: Vec<Val>,
@@ -194,11 +206,12 @@ pub(crate) struct Through<'w> {
 impl Through<'_> {
     /// Runs the filter over a value.
     fn run(&mut self, val: Val) -> Result {
-        let Through { stage, vars, inner, .. } = self;
+        let Through { stage, to, vars, inner, .. } = self;
         guard::run_within(stage.settings.time, || {
             stage.filter.over_one(vars.clone(), val, &mut |output| {
                 stage.note(output);
-                let sent = output.drive(&mut **inner, stage.settings.sort_keys);
+                let whole = for_format(output, *to);
+                let sent = whole.drive(&mut **inner, stage.settings.sort_keys);
                 sent.and_then(|()| inner.end_document()).map_err(|error| match inner.path() {
                     Some(path) if error.path().is_none() => error.at_path(path),
                     _ => error,

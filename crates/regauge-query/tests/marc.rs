@@ -118,6 +118,28 @@ fn parts_can_be_changed_and_deleted() {
 }
 
 #[test]
+fn deleted_fields_and_subfields_are_gone_from_records() {
+    let bytes = [numbered(1), numbered(2)].concat();
+    let convert = |code: &str, to| {
+        let mut options = Options::new(Format::Marc, to);
+        let filter = Filter::compile(code, &[]).unwrap();
+        options.stage = Some(Arc::new(filter.into_stage(Settings::default())));
+        on_large_stack(|| convert_bytes(&bytes, &options)).unwrap()
+    };
+    let tags = |bytes: &[u8]| {
+        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        text.matches("<datafield").count()
+    };
+    let before = tags(&convert(".", Format::MarcXml));
+    assert_eq!(tags(&convert("del(marc(\"245\"))", Format::MarcXml)), before - 2);
+    let without_titles = convert("del(marc(\"245$a\"))", Format::Marc);
+    assert!(!String::from_utf8(without_titles).unwrap().contains("title"));
+    // Other formats show what the filter gave.
+    let json = String::from_utf8(convert("del(marc(\"245\"))", Format::Json)).unwrap();
+    assert!(json.contains("{}"), "{json}");
+}
+
+#[test]
 fn records_that_a_filter_leaves_alone_stay_byte_for_byte() {
     let records: Vec<Vec<u8>> = (0..300).map(numbered).collect();
     let bytes = records.concat();

@@ -240,7 +240,7 @@ impl Job<'_> {
             if self.tracked {
                 chain = Box::new(Tracker::new(chain));
             }
-            chain = stage.open(chain);
+            chain = stage.open(chain, options.to);
         }
         if documents == Documents::Split {
             chain = Box::new(Split::new(chain));

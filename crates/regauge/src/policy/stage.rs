@@ -2,14 +2,15 @@
 
 use std::fmt::Debug;
 
+use crate::model::format::Format;
 use crate::policy::event::Writer;
 
 /// Makes the adapters of a conversion that change its documents: see
 /// [`Options::stage`](crate::Options::stage).
 pub trait Stage: Debug + Send + Sync {
-    /// Returns an adapter in front of `inner`. It receives the documents of the input, one after the
-    /// other, and sends any number of documents for each.
-    fn open<'w>(&'w self, inner: Box<dyn Writer + 'w>) -> Box<dyn Writer + 'w>;
+    /// Returns an adapter in front of `inner`, which writes this format. It receives the documents of
+    /// the input, one after the other, and sends any number of documents for each.
+    fn open<'w>(&'w self, inner: Box<dyn Writer + 'w>, to: Format) -> Box<dyn Writer + 'w>;
 
     /// Returns whether each document is handled by itself, so that the parts of a stream can go through
     /// adapters of their own, at the same time.
