@@ -12,6 +12,7 @@
 //! - Lines end in `\n` or `\r\n`, in any mixture; we write `\n`.
 //! - A byte order mark is skipped, and so are blank lines between rows, unless the table has only one
 //!   column: there, a blank line could be a row.
+//! - The delimiter of CSV is recognised by the header if no option names it (`sniff`).
 //! - Fields hold any characters of UTF-8, control characters included.
 //! - The types of fields, and what else a field stands for, are in `docs/formats/csv.md`.
 //!
@@ -23,6 +24,7 @@ mod faults;
 mod flatten;
 mod reader;
 mod scan;
+mod sniff;
 mod table;
 #[cfg(test)]
 mod tests;

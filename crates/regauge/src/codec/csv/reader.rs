@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::scan::{Field, Scanner, Skipper};
 use super::types::{Inferred, MARK, VALUE_PREFIX, infer};
-use super::{Options, Types, delimiter, faults};
+use super::{Options, Types, delimiter, faults, sniff};
 use crate::bytes::reader::{Parse, Resync, Status};
 use crate::model::limits::{Limit, Limits};
 use crate::model::path::Path;
@@ -41,6 +41,8 @@ pub struct Parser {
 enum Place {
     /// The beginning of the file.
     Start,
+    /// The header, whose delimiter is not known yet.
+    Sniff,
     /// The header, or more of it.
     Header,
     /// A row.
@@ -94,7 +96,23 @@ impl Parser {
         if head.starts_with(MARK.as_bytes()) {
             *pos += MARK.len();
         }
-        self.place = if self.options.header { Place::Header } else { Place::Between };
+        self.place = match self.options {
+            Options { header: true, delimiter: None, .. } if self.format == Format::Csv => {
+                Place::Sniff
+            }
+            Options { header: true, .. } => Place::Header,
+            _ => Place::Between,
+        };
+        true
+    }
+
+    /// Finds out which delimiter the header has. Returns whether the window holds enough to tell.
+    fn sniff(&mut self, bytes: &[u8], pos: usize, last: bool) -> bool {
+        let Some(found) = sniff::delimiter(bytes.get(pos..).unwrap_or_default(), last) else {
+            return false;
+        };
+        (self.delimiter, self.scanner) = (found.byte(), Scanner::new(found.byte()));
+        self.place = Place::Header;
         true
     }
 
@@ -250,6 +268,7 @@ impl Parse for Parser {
         loop {
             let goes_on = match self.place {
                 Place::Start => self.begin(bytes, pos, last),
+                Place::Sniff => self.sniff(bytes, *pos, last),
                 Place::Header => self.header(bytes, pos, last)?,
                 Place::Between => match self.between(bytes, pos, last, sink)? {
                     Some(status) => return Ok(status),

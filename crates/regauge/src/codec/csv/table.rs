@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::types::MARK;
+use super::{Delimiter, sniff};
 use crate::Result;
 use crate::bytes::buffer::Out;
 
@@ -58,9 +59,11 @@ impl Columns {
     /// Writes the header.
     pub fn write(&self, out: &mut Out<'_>, delimiter: u8) -> Result {
         let mut row = Row::default();
+        // A header by which a reader would take another delimiter: see `sniff`.
+        let misleads = self.names.len() == 1 || delimiter != Delimiter::Comma.byte();
         for (place, name) in self.names.iter().enumerate() {
             row.open(place + 1);
-            row.put(place, name, delimiter, false);
+            row.put(place, name, delimiter, misleads && sniff::is_several(name));
         }
         row.write(out, delimiter)
     }

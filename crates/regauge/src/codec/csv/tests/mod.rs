@@ -54,6 +54,39 @@ fn fields() {
 }
 
 #[test]
+fn the_header_tells_the_delimiter() {
+    check("a;b\n1,5;2\n", r#"[{"a":"1,5","b":"2"}]"#);
+    check("a\tb\n1\t2\n", r#"[{"a":"1","b":"2"}]"#);
+    check("a|b;c|d\n1|2|3\n", r#"[{"a":"1","b;c":"2","d":"3"}]"#);
+    check("\"a,b\";c\r\n1;2\r\n", r#"[{"a,b":"1","c":"2"}]"#);
+    check("a;b,c\n1,2\n", r#"[{"a;b":"1","c":"2"}]"#);
+    check("\"a;b\"\n1;2\n", r#"[{"a;b":"1;2"}]"#);
+    check("a b\n1;2\n", r#"[{"a b":"1;2"}]"#);
+    let comma = |csv: &mut Options| csv.delimiter = Some(Delimiter::Comma);
+    check_with("a;b\n1;2\n", r#"[{"a;b":"1;2"}]"#, comma);
+    // What is written is read again without an option.
+    for (delimiter, written) in [
+        (Delimiter::Comma, "\"a;b\"\n1\n"),
+        (Delimiter::Semicolon, "\"a;b\"\n1\n"),
+        (Delimiter::Pipe, "\"a;b\"\n1\n"),
+    ] {
+        let mut options = options(Format::Json, Format::Csv);
+        options.csv.delimiter = Some(delimiter);
+        let bytes = convert_bytes(br#"[{"a;b":"1"}]"#, &options).unwrap();
+        assert_eq!(bytes, written.as_bytes());
+        check(written, r#"[{"a;b":"1"}]"#);
+    }
+    let mut options = options(Format::Json, Format::Csv);
+    options.csv.delimiter = Some(Delimiter::Semicolon);
+    let bytes = convert_bytes(br#"[{"a,b":"1","c":"2,5"}]"#, &options).unwrap();
+    assert_eq!(bytes, b"\"a,b\";c\n1;2,5\n");
+    check("\"a,b\";c\n1;2,5\n", r#"[{"a,b":"1","c":"2,5"}]"#);
+    // A long header is looked at up to a bound.
+    let long = format!("{}\n1,2\n", ["x".repeat(70_000), "y".to_owned()].join(";"));
+    assert!(rows(long.as_bytes(), &All::new(Format::Csv, Format::Csv)).is_err());
+}
+
+#[test]
 fn quotes() {
     check("a,b\n\"1\",\"\"\n", r#"[{"a":"1","b":""}]"#);
     check("a\n\"1,\"\"2\"\"\n3\"\n", r#"[{"a":"1,\"2\"\n3"}]"#);
