@@ -28,6 +28,9 @@ DIST_REGAUGE ?= $(REGAUGE)
 ARCHITECTURES ?=
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 DIST_OPTIONS = $(addprefix --architecture ,$(ARCHITECTURES))
+# Where gem and wheel are built, if they share one folder, as in CI.
+BINDINGS ?=
+IN_BINDINGS = $(if $(BINDINGS),CARGO_TARGET_DIR=$(BINDINGS))
 # Servers that `make test-servers` requires; others are skipped if they are not available.
 REQUIRE ?=
 # `make wheel SPARK=yes` tests the PySpark data source (450 MB); auto: if Java is installed.
@@ -118,9 +121,9 @@ gem-test:                       ## Lint the gem, run its tests, and again from b
 	cd bindings/ruby/ext/regauge_native && $(CARGO) fmt --check
 	cd bindings/ruby && rake lint compile test gem_test source_gem_test
 
-gem-check:                      ## Build the gem quickly and run its tests, and again from the gem in an empty folder; run by CI
+gem-check:                      ## Build the gem quickly and run its tests, installed into an empty folder; run by CI
 	cd bindings/ruby/ext/regauge_native && $(CARGO) fmt --check
-	cd bindings/ruby && PROFILE=fast rake lint compile test gem_test
+	cd bindings/ruby && $(IN_BINDINGS) PROFILE=fast rake lint compile test_public gem_test
 
 gem-test-jruby:                 ## Test the JRuby backend on JRuby (from Maven; needs Java); run by CI
 	$(PYTHON) tools/jruby_check.py --regauge target/debug/regauge
@@ -154,7 +157,7 @@ wheel: build                    ## Build the Python wheel and test it in a clean
 
 wheel-check:                    ## The same with a quick build, and the command that `make test` has built; run by CI
 	$(CARGO) build $(if $(FEATURES),$(PACKAGES) --bin regauge,-p regauge-cli)
-	$(PYTHON) tools/python_wheel.py --profile fast --command target/debug/regauge --peers --spark $(SPARK)
+	$(IN_BINDINGS) $(PYTHON) tools/python_wheel.py --profile fast --command target/debug/regauge --peers --spark $(SPARK)
 
 languages-check:                ## Check one store from four languages, after `gem-check` and `wheel-check`; run by CI
 	$(PYTHON) tools/store_languages_check.py --regauge target/debug/regauge --need python,ruby \
