@@ -93,6 +93,33 @@ fn what_cannot_be_is_refused_and_nothing_is_stored() {
     folder.run(&format!("store put {DB} k two.yaml --codec json+snappy")).status(2);
 }
 
+#[test]
+fn a_file_that_an_sqlite_with_a_fault_wrote_is_named() {
+    let folder = Folder::new();
+    folder.write("one.json", "{}");
+    folder.run(&format!("store put {DB} a one.json")).status(0);
+    assert_eq!(folder.run(&format!("store stat {DB}")).status(0).stderr, "");
+    let mut bytes = folder.read("s.db");
+    for (number, is_named) in [(3_040_001_u32, true), (3_051_003, false), (3_006_023, false)] {
+        bytes[96..100].copy_from_slice(&number.to_be_bytes());
+        folder.write("s.db", &bytes);
+        for command in ["stat", "verify"] {
+            let ran = folder.run(&format!("store {command} {DB}")).status(0);
+            assert_eq!(
+                ran.stderr.contains("last written by SQLite 3."),
+                is_named,
+                "{}",
+                ran.stderr
+            );
+        }
+    }
+    // Without WAL mode there is no such fault.
+    bytes[96..100].copy_from_slice(&3_040_001_u32.to_be_bytes());
+    bytes[18..20].copy_from_slice(&[1, 1]);
+    folder.write("s.db", &bytes);
+    assert_eq!(folder.run(&format!("store stat {DB}")).status(0).stderr, "");
+}
+
 /// A Ruby Hash with a Symbol as its key: `{a: 1}`.
 const SYMBOLS: &[u8] = b"\x04\x08{\x06:\x06ai\x06";
 

@@ -139,6 +139,11 @@ pub trait Engine: Send {
     /// Returns the name of the engine for display: "SQLite 3.50".
     fn name(&self) -> String;
 
+    /// Returns what users should know of a fault in the program that wrote the database last.
+    fn warning(&self) -> Option<String> {
+        None
+    }
+
     /// Returns whether a batch is stored as a whole or not at all.
     fn is_atomic(&self) -> bool;
 

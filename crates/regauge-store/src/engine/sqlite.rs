@@ -8,6 +8,7 @@
 mod recent;
 #[allow(unsafe_code, reason = "memory that processes share")]
 mod wal_index;
+mod writer;
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -326,6 +327,10 @@ impl Sqlite {
 impl Engine for Sqlite {
     fn name(&self) -> String {
         format!("SQLite {}", super::sqlite_version())
+    }
+
+    fn warning(&self) -> Option<String> {
+        writer::warning(std::path::Path::new(self.connection.path()?))
     }
 
     fn is_atomic(&self) -> bool {

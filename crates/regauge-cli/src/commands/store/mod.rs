@@ -402,7 +402,16 @@ fn stat(place: &Place) -> Result {
         });
         text += &table(rows.collect());
     }
-    print(text.as_bytes())
+    print(text.as_bytes())?;
+    warn(&store);
+    Ok(())
+}
+
+/// Tells what is known of the program that wrote the database last.
+fn warn(store: &Store) {
+    if let Some(warning) = store.engine().warning() {
+        complain(warning);
+    }
 }
 
 /// Names a bad value; only the first few are named.
@@ -436,6 +445,7 @@ fn verify_all(place: &Place, keys: &Keys) -> Result {
             found.swept
         ));
     }
+    warn(&store);
     all_good(found.bad)
 }
 
