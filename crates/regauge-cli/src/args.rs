@@ -17,6 +17,11 @@ pub use values::*;
 use values::{bad, compression, drop, interpreter, jobs, limit, only, rename};
 
 const AFTER: &str = "\
+Examples:
+  regauge measure orders.json                  which library and format to take, on your own data
+  regauge convert orders.json orders.msgpack   the same document in another format, or a refusal
+  regauge inspect suspicious.pkl               what is in a file, and what loading it would run
+
 Exit status: 0 done, 1 bad data or a failed read or write, 2 wrong usage (an unknown option or \
 format, a missing input, an output that exists), 3 refused because something would be lost, or \
 because the output format cannot hold it.";
