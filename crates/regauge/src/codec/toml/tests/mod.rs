@@ -94,6 +94,11 @@ fn strings() {
     check("\"\"\"\"quoted\"\"\"\"", text("\"quoted\""));
     check("'''\n''x''''", text("''x'"));
     check("\"\"\"a\r\nb\"\"\"", text("a\r\nb"));
+    // Texts that are decoded, one after the other.
+    check_document(
+        "a = '''x'''\nb = \"\"\"y\\\\z\"\"\"\nc = \"\\t\"\nd = 'w'\n\"\\u0065\" = \"\\n\"\n",
+        r#"{"a":"x","b":"y\\z","c":"\t","d":"w","e":"\n"}"#,
+    );
 }
 
 #[test]
