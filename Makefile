@@ -146,8 +146,9 @@ sanitize:                       ## Run the library's tests under AddressSanitize
 	RUSTFLAGS=-Zsanitizer=address $(CARGO) +nightly test -p regauge --lib --quiet \
 	  --target $(shell rustc -vV | sed -n 's/^host: //p') --target-dir target/sanitize
 
-docs:                           ## Build the library's documentation, in target/doc
-	$(CARGO) doc --workspace --exclude regauge-bench --features regauge/serde --no-deps
+# Only libraries: the pages of the program `regauge` would replace those of the library of that name.
+docs:                           ## Build the libraries' documentation, in target/doc
+	$(CARGO) doc --lib --workspace --exclude regauge-bench --features regauge/serde --no-deps
 
 memory: build                   ## Measure the peak memory of converting 1 GB files
 	$(PYTHON) tools/memory_check.py --regauge $(REGAUGE)
