@@ -37,7 +37,7 @@ REQUIRE ?=
 SPARK ?= no
 
 .DEFAULT_GOAL := check
-.PHONY: check demo data results test test-servers test-gateway help build lint fmt bench figures fuzz fuzz-check sanitize docs memory clean \
+.PHONY: check demo data results test test-servers test-gateway help build lint fmt bench figures fuzz fuzz-check sanitize docs site memory clean \
   wheel wheel-check wheels languages-check drop-ins-check python-test gem gem-source gem-check gem-test gem-test-jruby gem-test-newer \
   dist-linux dist-check dist-deb dist-deb-check dist-gem dist-wheels dist-sums \
   version-check deny
@@ -149,6 +149,12 @@ sanitize:                       ## Run the library's tests under AddressSanitize
 # Only libraries: the pages of the program `regauge` would replace those of the library of that name.
 docs:                           ## Build the libraries' documentation, in target/doc
 	$(CARGO) doc --lib --workspace --exclude regauge-bench --features regauge/serde --no-deps
+
+site:                           ## Build and check the documentation site, in build/site (needs cargo and ruby for their API)
+	$(PYTHON) -m venv build/site-tools && build/site-tools/bin/pip install --quiet -r tools/site/requirements.txt
+	if command -v $(firstword $(CARGO)) >/dev/null; then $(MAKE) docs; fi
+	build/site-tools/bin/python tools/site_build.py
+	$(PYTHON) tools/site_check.py
 
 memory: build                   ## Measure the peak memory of converting 1 GB files
 	$(PYTHON) tools/memory_check.py --regauge $(REGAUGE)
