@@ -37,7 +37,7 @@ REQUIRE ?=
 SPARK ?= no
 
 .DEFAULT_GOAL := check
-.PHONY: check demo data results test test-servers test-gateway help build lint fmt bench figures fuzz fuzz-check sanitize docs site memory clean \
+.PHONY: check demo data results test test-servers test-gateway help build lint fmt bench figures fuzz fuzz-check sanitize docs site site-check memory clean \
   wheel wheel-check wheels languages-check drop-ins-check python-test gem gem-source gem-check gem-test gem-test-jruby gem-test-newer \
   dist-linux dist-check dist-deb dist-deb-check dist-gem dist-wheels dist-sums \
   version-check deny
@@ -155,6 +155,9 @@ site:                           ## Build and check the documentation site, in bu
 	if command -v $(firstword $(CARGO)) >/dev/null; then $(MAKE) docs; fi
 	build/site-tools/bin/python tools/site_build.py
 	$(PYTHON) tools/site_check.py
+
+site-check:                     ## Look at the site in Chromium, in two widths and both themes (after `site`)
+	$(PYTHON) tools/site_page_check.py
 
 memory: build                   ## Measure the peak memory of converting 1 GB files
 	$(PYTHON) tools/memory_check.py --regauge $(REGAUGE)
