@@ -81,6 +81,22 @@ impl Stage {
         self.settings.null_input && !self.reads_inputs()
     }
 
+    /// Runs the filter over a document within the limit of time, and returns its outputs.
+    ///
+    /// # Errors
+    /// As [`Filter::run`].
+    pub fn over(&self, document: &Value) -> Result<Vec<Value>> {
+        guard::run_within(self.settings.time, || {
+            let mut outputs = Vec::new();
+            self.filter.over_one(self.filter.vars(), Val::from(document), &mut |output| {
+                self.note(output);
+                outputs.push(Value::from(output));
+                Ok(())
+            })?;
+            Ok(outputs)
+        })
+    }
+
     fn note(&self, output: &Val) {
         if self.settings.note_last {
             let last = if jaq_core::ValT::as_bool(output) { TRUE } else { FALSE };

@@ -164,6 +164,7 @@
 pub mod bytes;
 pub mod codec;
 pub mod convert;
+pub mod edit;
 #[doc(hidden)]
 pub mod matrix;
 pub mod model;

@@ -11,6 +11,7 @@ pub mod limits;
 pub mod number;
 pub mod option;
 pub mod path;
+pub mod place;
 pub mod record;
 pub(crate) mod text;
 pub mod time;

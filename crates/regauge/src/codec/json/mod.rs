@@ -13,6 +13,7 @@
 //! `docs/formats/json.md` has the tables.
 
 mod escape;
+pub(crate) mod places;
 mod rare;
 mod reader;
 mod string;

@@ -21,6 +21,7 @@ mod build;
 mod faults;
 mod lines;
 mod moment;
+pub(crate) mod places;
 mod print;
 mod reader;
 mod scalars;

@@ -99,6 +99,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
                         let Some((line_start, text)) = self.next_content(line.stop + 1) else {
                             break;
                         };
+                        self.token(start, line.end);
                         let span = self.span(start, line.end);
                         self.h.plain(span, true)?;
                         (self.at, self.line) = (text, line_start as isize);
@@ -144,6 +145,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
                                 && line.end - value <= KEY_CHARS
                                 && self.m.stack.len() < self.m.depth_max =>
                         {
+                            self.dash(start);
                             self.at = value;
                             scanned = Some(line);
                             frame = self.common_begin(true)?;
@@ -165,10 +167,14 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
                 break;
             }
             if let Some(key) = key {
+                self.token(start, key.end);
                 let span = self.span(start, key.end);
                 self.h.plain(span, true)?;
                 self.at = value;
+            } else {
+                self.dash(start);
             }
+            self.token(value, if from == value { end } else { stop });
             let span = self.span(from, end);
             match first {
                 b'"' => self.h.quoted(span, Style::Double, false)?,
@@ -273,6 +279,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
                         if self.m.tab {
                             return Err(fault::tab().at(self.at as u64).into());
                         }
+                        self.dash(self.at);
                         self.took(self.at + 1);
                         (self.m.compact, self.m.state) = (true, State::Node);
                         return Ok(None);
@@ -323,6 +330,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         if line.by == LineEnd::Colon {
             self.check_key(start, line.stop)?;
             self.open_key(may, key)?;
+            self.token(start, line.end);
             let span = self.span(start, line.end);
             if self.m.any_props {
                 self.h.scalar(&self.m.inner, Style::Plain, span.text(), true)?;
@@ -433,6 +441,8 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         }
         if byte == b'?' {
             self.m.set_phase(Phase::Explicit);
+        } else {
+            self.dash(at);
         }
         self.took(at + 1);
         (self.m.compact, self.m.state) = (true, State::Node);
@@ -466,6 +476,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
                     Some(to) => {
                         self.check_key(start, end)?;
                         self.open_key(may, key)?;
+                        self.token(start, end);
                         self.h.alias(name, true)?;
                         self.clear_props();
                         self.key_done(to)
@@ -473,6 +484,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
                     None if key => Err(self.no_colon(end)?),
                     None => {
                         let is_key = self.m.is_key();
+                        self.token(start, end);
                         self.h.alias(name, is_key)?;
                         self.took(end);
                         self.node_done()
@@ -490,6 +502,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
                         }
                         self.check_key(start, quoted.end)?;
                         self.open_key(may, key)?;
+                        self.token(start, quoted.end);
                         let text = quoted.text(self.text, &self.m.scratch);
                         self.h.scalar(&self.m.inner, style, text, true)?;
                         self.clear_props();
@@ -501,6 +514,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
                             self.join_props()?;
                         }
                         let is_key = self.m.is_key();
+                        self.token(start, quoted.end);
                         let text = quoted.text(self.text, &self.m.scratch);
                         self.h.scalar(&self.m.outer, style, text, is_key)?;
                         self.clear_props();

@@ -75,6 +75,17 @@ impl<'a> Span<'a> {
 
 /// Receives the events. `key` says that the node is a mapping's key.
 pub(super) trait Handler {
+    /// Takes where the token of the next event stands in the whole input. Nodes without content have
+    /// none, and neither have the beginnings and ends of collections that no bracket marks.
+    #[inline(always)]
+    fn token(&mut self, start: u64, end: u64) {
+        let _ = (start, end);
+    }
+    /// Takes where the dash of the next item of a block sequence stands.
+    #[inline(always)]
+    fn dash(&mut self, at: u64) {
+        let _ = at;
+    }
     fn begin_document(&mut self, explicit: bool) -> Result;
     fn end_document(&mut self, explicit: bool) -> Result;
     fn begin_sequence(&mut self, props: &Props, flow: bool, key: bool) -> Result;

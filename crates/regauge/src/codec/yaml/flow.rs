@@ -15,6 +15,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         if self.m.flow == 0 {
             self.m.flow_indent = self.m.block_indent();
         }
+        self.token(at, at + 1);
         if byte == b'[' {
             self.h.begin_sequence(&self.m.inner, true, key)?;
             self.push(Kind::FlowSequence, Phase::Value, -1);
@@ -144,10 +145,12 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
                     self.check_key(start, end)?;
                     self.check_colon(to)?;
                     self.begin_pair(Phase::Value)?;
+                    self.token(start, end);
                     self.h.alias(name, true)?;
                     return self.pair_key_done(to);
                 }
                 let key = self.m.is_key();
+                self.token(start, end);
                 self.h.alias(name, key)?;
                 self.m.json_key = false;
                 self.took(end);
@@ -186,6 +189,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
             self.join_props()?;
         }
         let key = pair.is_some() || self.m.is_key();
+        self.token(start, quoted.end);
         let text = quoted.text(self.text, &self.m.scratch);
         self.h.scalar(&self.m.outer, style, text, key)?;
         self.clear_props();
@@ -306,6 +310,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
             let fault = fault::bracket(byte, self.m.stack.last());
             return Err(fault.at(self.at as u64).into());
         }
+        self.token(self.at, self.at + 1);
         if byte == b'}' {
             self.h.end_mapping()?;
         } else {

@@ -38,6 +38,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         self.check_length(start, at)?;
         let style = if byte == b'|' { Style::Literal } else { Style::Folded };
         let key = self.m.is_key();
+        self.token(start, at);
         self.h.scalar(&self.m.outer, style, &self.m.scratch, key)?;
         self.clear_props();
         self.took_line(at);

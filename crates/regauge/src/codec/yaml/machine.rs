@@ -527,6 +527,20 @@ impl<'r, 'a, H: Handler + ?Sized> Run<'r, 'a, H> {
         Ok(())
     }
 
+    /// Tells the handler where the token of the next event stands.
+    #[inline(always)]
+    pub(super) fn token(&mut self, start: usize, end: usize) {
+        let (start, end) = (self.offset(start), self.offset(end));
+        self.h.token(start, end);
+    }
+
+    /// Tells the handler where the dash of the next item stands.
+    #[inline(always)]
+    pub(super) fn dash(&mut self, at: usize) {
+        let at = self.offset(at);
+        self.h.dash(at);
+    }
+
     /// Returns the text of `start..end` together with the bytes after it.
     #[inline(always)]
     pub(super) fn span(&self, start: usize, end: usize) -> Span<'a> {

@@ -22,6 +22,7 @@ mod literal;
 mod machine;
 mod merge;
 mod notation;
+pub(crate) mod places;
 mod plain;
 mod props;
 mod quote;

@@ -198,6 +198,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
             {
                 let key = self.m.is_key();
                 self.check_length(start, line.end)?;
+                self.token(start, line.end);
                 let span = self.span(start, line.end);
                 self.h.plain(span, key)?;
                 self.at = text;
@@ -231,6 +232,7 @@ impl<H: Handler + ?Sized> Run<'_, '_, H> {
         if self.m.any_props {
             self.join_props()?;
         }
+        self.token(start, last.end);
         if several || self.m.outer.any() {
             let text = if several { &self.m.scratch } else { &self.text[start..last.end] };
             self.h.scalar(&self.m.outer, Style::Plain, text, key)?;

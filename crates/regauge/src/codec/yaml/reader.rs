@@ -3,6 +3,7 @@
 
 use super::breaks::Breaks;
 use super::compose::{Compose, Composer};
+use super::event::Handler;
 use super::machine::Machine;
 use super::notation::drive;
 use crate::bytes::reader::{Parse, Resync, Status};
@@ -50,22 +51,7 @@ impl Parse for Parser {
         sink: &mut S,
     ) -> Result<Status> {
         let mut handler = Compose { c: &mut self.composer, sink };
-        let Some(breaks) = &mut self.breaks else {
-            return drive(&mut self.machine, &mut handler, bytes, None, pos, last);
-        };
-        loop {
-            let start = *pos;
-            let piece = breaks.piece(bytes, start);
-            let (end, whole) = (piece.end, piece.whole);
-            let window = &bytes[..end];
-            let ran =
-                drive(&mut self.machine, &mut handler, window, piece.copy, pos, last && whole);
-            breaks.advance(pos.saturating_sub(start));
-            match ran {
-                Ok(Status::More) if !whole => breaks.enlarge(),
-                ran => return ran,
-            }
-        }
+        run(&mut self.machine, &mut self.breaks, &mut handler, bytes, pos, last)
     }
 
     /// Skips to the next line that is `---`, where the next document begins.
@@ -92,6 +78,30 @@ impl Parse for Parser {
                 }
                 _ => from = line,
             }
+        }
+    }
+}
+
+/// Runs the grammar over a window, with the line breaks of YAML 1.1 if there are `breaks`.
+#[inline]
+pub(super) fn run<H: Handler + ?Sized>(
+    machine: &mut Machine,
+    breaks: &mut Option<Breaks>,
+    handler: &mut H,
+    bytes: &[u8],
+    pos: &mut usize,
+    last: bool,
+) -> Result<Status> {
+    let Some(breaks) = breaks else { return drive(machine, handler, bytes, None, pos, last) };
+    loop {
+        let start = *pos;
+        let piece = breaks.piece(bytes, start);
+        let (end, whole) = (piece.end, piece.whole);
+        let ran = drive(machine, handler, &bytes[..end], piece.copy, pos, last && whole);
+        breaks.advance(pos.saturating_sub(start));
+        match ran {
+            Ok(Status::More) if !whole => breaks.enlarge(),
+            ran => return ran,
         }
     }
 }

@@ -1,0 +1,216 @@
+//! Edits of TOML's tables, whose parts may be anywhere in a file.
+
+use super::Editor;
+use super::align::{Alignment, Part};
+use super::flow::part;
+use crate::model::error::Result;
+use crate::model::path::Step;
+use crate::model::place::{Entry, Form, Place};
+use crate::model::value::Value;
+
+impl Editor<'_> {
+    /// Changes what is in a table that is not in braces, or in an array of tables.
+    pub(super) fn change_section(&mut self, place: &Place, old: &Value, new: &Value) -> Result {
+        let mut aligned = self.align(place, old, new)?;
+        for (at, entry) in place.entries.iter().enumerate() {
+            // What is no table any more goes, and comes back as a pair.
+            if let Some(to) = aligned.kept[at]
+                && place.form != Form::Sections
+                && has_headers(entry.value.form)
+                && is_other(entry.value.form, part(new, to).2)
+            {
+                aligned.kept[at] = None;
+            }
+        }
+        self.change_kept(place, &aligned, old, new, &mut |it, entry, is| match has_headers(
+            entry.value.form,
+        ) {
+            true => it.refuse("what stands in tables with headers cannot become something else"),
+            false => it.replace_in_flow(&entry.value, false, is),
+        })?;
+        for (at, entry) in place.entries.iter().enumerate() {
+            if aligned.kept[at].is_none() {
+                self.remove_section(entry, false);
+            }
+        }
+        self.add_to_section(place, &aligned, new)
+    }
+
+    /// Removes a pair, or a table with all its headers and pairs. `is_inside`: what is between the
+    /// headers is removed already.
+    fn remove_section(&mut self, entry: &Entry, is_inside: bool) {
+        let source = self.source;
+        if !has_headers(entry.value.form) {
+            if is_inside {
+                return;
+            }
+            let start = source.with_comments(source.line_start(entry.start));
+            return self.patch.remove(source.lines(start, entry.value.span.end));
+        }
+        if entry.value.form == Form::Section {
+            let start = source.with_comments(source.line_start(entry.start));
+            let range = match self.next_header(entry.start) {
+                Some(next) => start..next,
+                // The blank lines before the last table go with it; the last line break stays.
+                None => source.content_end(start)..source.content_end(source.len()),
+            };
+            self.patch.remove(range);
+        }
+        let is_inside = is_inside || entry.value.form == Form::Section;
+        entry.value.entries.iter().for_each(|inner| self.remove_section(inner, is_inside));
+    }
+
+    /// Returns where the part of the file ends that belongs to the header at `start`: before the next
+    /// header and the comments directly above it.
+    fn next_header(&self, start: usize) -> Option<usize> {
+        let at = self.headers.partition_point(|header| *header <= start);
+        let next = *self.headers.get(at)?;
+        Some(self.source.with_comments(self.source.line_start(next)))
+    }
+
+    fn add_to_section(&mut self, place: &Place, aligned: &Alignment, new: &Value) -> Result {
+        let mut after = None;
+        let kept = place.entries.iter().zip(&aligned.kept).filter(|(_, kept)| kept.is_some());
+        let end = kept.map(|(entry, _)| entry.value.end()).max().unwrap_or(0).max(place.span.end);
+        // The pairs of a table that gets a header for them.
+        let mut pairs = Vec::new();
+        for added in aligned.parts() {
+            let to = match added {
+                Part::Kept(at) => {
+                    after = Some(at);
+                    continue;
+                }
+                Part::Added(to) => to,
+            };
+            let (step, key, value) = part(new, to);
+            self.steps.push(step);
+            match (place.form, key) {
+                (Form::Sections, _) => {
+                    let Some(after) = after else {
+                        return self.refuse("it would stand before the first table of its array");
+                    };
+                    let document = Value::Array(vec![value.clone()]);
+                    self.add_header(place.entries[after].value.end(), document)?;
+                }
+                (Form::Section | Form::Implied, _) if self.wants_header(place, value) => {
+                    self.add_header(end, value.clone())?;
+                }
+                (Form::Section, Some(key)) => self.add_pair(place, key, value)?,
+                (Form::Implied, Some(key)) => pairs.push((key.clone(), value.clone())),
+                _ => return self.refuse("the table around it is made by dotted keys"),
+            }
+            self.steps.pop();
+        }
+        let is_emptied = place.form == Form::Implied && aligned.parts().is_empty();
+        match is_emptied || !pairs.is_empty() {
+            true => self.add_own_header(place, Value::Map(pairs), is_emptied),
+            false => Ok(()),
+        }
+    }
+
+    /// Gives a header to a table that only headers of tables in it name, before the first of these.
+    fn add_own_header(&mut self, place: &Place, table: Value, is_emptied: bool) -> Result {
+        let (source, newline) = (self.source, self.source.newline);
+        let Some(first) = headers(place).first().copied() else {
+            return self.refuse("it has no header");
+        };
+        let line = source.with_comments(source.line_start(first));
+        let text = self.with_headers(table)?;
+        match is_emptied && self.next_header(first).is_none() {
+            // The blank lines before the last table go with it.
+            true => {
+                let end = source.content_end(line);
+                let lead = if end == 0 { String::new() } else { newline.repeat(2) };
+                self.patch.insert(end, format!("{lead}{text}"));
+            }
+            false => self.patch.insert(line, format!("{text}{newline}{newline}")),
+        }
+        Ok(())
+    }
+
+    /// Writes a value at the path at hand as tables with headers.
+    fn with_headers(&self, value: Value) -> Result<String> {
+        let keys = self.steps.iter().rev().filter_map(|step| match step {
+            Step::Key(key) => Some(Value::from(&**key)),
+            Step::Index(_) => None,
+        });
+        let document = keys.fold(value, |inside, key| Value::Map(vec![(key, inside)]));
+        Ok(self.style.written(&document)?.replace('\n', self.source.newline))
+    }
+
+    /// Returns whether a new value gets a header, like the tables beside it, or at the top.
+    fn wants_header(&self, place: &Place, value: &Value) -> bool {
+        let is_table = match value {
+            Value::Map(_) => true,
+            Value::Array(values) => {
+                !values.is_empty() && values.iter().all(|value| matches!(value, Value::Map(_)))
+            }
+            _ => false,
+        };
+        let is_top = self.steps.len() == 1;
+        let has_headers =
+            |entry: &Entry| has_headers(entry.value.form) && entry.value.form != Form::Dotted;
+        is_table && (is_top || place.entries.iter().any(has_headers))
+    }
+
+    /// Adds a table, or an array of tables, below the line of a byte.
+    fn add_header(&mut self, after: usize, value: Value) -> Result {
+        let text = self.with_headers(value)?;
+        let lead = if after == 0 { "" } else { self.source.newline };
+        self.add_lines(after, &format!("{lead}{text}"));
+        Ok(())
+    }
+
+    /// Adds a pair to a table: after its last pair, or below its header.
+    fn add_pair(&mut self, place: &Place, key: &Value, value: &Value) -> Result {
+        let source = self.source;
+        let pairs = place.entries.iter().filter(|entry| !has_headers(entry.value.form));
+        let near = pairs.max_by_key(|entry| entry.start);
+        let pair = self.style.flow_pair(key, value, near.map(|near| near.value.form), None)?;
+        let indent = near.map_or("", |near| source.line_indent(near.start));
+        let pair = format!("{indent}{pair}");
+        match self.headers.first() {
+            // The top of a file that has only tables.
+            Some(&first) if place.span.end == 0 => {
+                let line = source.with_comments(source.line_start(first));
+                let newline = source.newline;
+                self.patch.insert(line, format!("{pair}{newline}{newline}"));
+            }
+            None if place.span.end == 0 => self.add_lines(source.len(), &pair),
+            _ => self.add_lines(place.span.end, &pair),
+        }
+        Ok(())
+    }
+}
+
+/// Returns whether a value is a table, or an array of tables, whose parts have lines of their own.
+fn has_headers(form: Form) -> bool {
+    matches!(form, Form::Section | Form::Implied | Form::Sections | Form::Dotted)
+}
+
+/// Returns whether a value is of another kind than the tables in its place, or no tables at all.
+fn is_other(form: Form, value: &Value) -> bool {
+    match value {
+        Value::Map(_) => form == Form::Sections,
+        Value::Array(values) => form != Form::Sections || values.is_empty(),
+        _ => true,
+    }
+}
+
+/// Returns where the headers stand, in order.
+pub(super) fn headers(root: &Place) -> Vec<usize> {
+    let mut found = Vec::new();
+    let mut due = vec![root];
+    while let Some(place) = due.pop() {
+        for entry in &place.entries {
+            if entry.value.form == Form::Section {
+                found.push(entry.start);
+            }
+            if has_headers(entry.value.form) {
+                due.push(&entry.value);
+            }
+        }
+    }
+    found.sort_unstable();
+    found
+}
