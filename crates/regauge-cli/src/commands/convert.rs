@@ -222,7 +222,11 @@ pub fn read_options(options: &mut Options, reading: &Reading) {
     reading.formats.apply(options);
 }
 
-fn options(arguments: &Convert, source: &Source, to: Format) -> Result<Options> {
+/// Returns what the arguments ask for.
+///
+/// # Errors
+/// `Usage` if rules of the selection contradict each other.
+pub fn options(arguments: &Convert, source: &Source, to: Format) -> Result<Options> {
     let mut options = Options::new(source.format, to);
     read_options(&mut options, &arguments.reading);
     options.on_loss = arguments.on_loss.into();

@@ -1,17 +1,19 @@
 //! `regauge query`: a filter of the jq language over any format.
 
 use std::io::{self, IsTerminal as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use regauge::json::Framing;
 use regauge::{Format, Options};
-use regauge_query::Settings;
+use regauge_query::{Settings, Stage};
 
 use crate::args::{Convert, DocumentsArg, Limit};
 use crate::commands::convert::{self, is_stream};
 use crate::compress::Compression;
 use crate::failure::{Failure, Result};
+
+mod in_place;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -22,6 +24,8 @@ Examples:
   regauge query --each '.items[]' '{id, total}' large.json
       runs the filter over each item, and holds only that in memory
   regauge query '._id | kind, tostring' people.bson
+  regauge query --in-place '.version = \"2\"' a.yaml b.toml c.json
+      changes that value and no other byte of the files
 
 Without --to, the output is JSON, unless the name of a file says otherwise: indented on a terminal,
 else one document per line. Values that the output cannot hold follow --on-loss. Maps keep the order
@@ -61,9 +65,41 @@ pub struct Query {
     /// Exit with status 1 if the last output is false or null, and with 4 without output
     #[arg(help_heading = "Output", long, short)]
     pub exit_status: bool,
+    /// Change the files, YAML, TOML or JSON, and keep every byte that need not change, with comments;
+    /// a change that cannot be made so is refused
+    #[arg(help_heading = "Output", long, short, conflicts_with_all = NOT_IN_PLACE)]
+    pub in_place: bool,
     #[command(flatten)]
     pub convert: Convert,
+    /// With --in-place: more files to change
+    #[arg(value_name = "FILE", requires = "in_place")]
+    pub more: Vec<PathBuf>,
 }
+
+/// Options about an output of its own. Of those that people may expect to work, [`in_place`] says why
+/// they do not.
+const NOT_IN_PLACE: [&str; 20] = [
+    "compact_output",
+    "sort_keys",
+    "compress",
+    "level",
+    "force",
+    "on_loss",
+    "unwrap",
+    "objects",
+    "duplicate_keys",
+    "documents",
+    "bad",
+    "only",
+    "drop",
+    "rename",
+    "head",
+    "sample",
+    "json_indent",
+    "pretty",
+    "json_ascii",
+    "report",
+];
 
 /// Adapts what `query` takes over from `convert`: files are optional, and `-f` is another option.
 pub fn adapt(command: clap::Command) -> clap::Command {
@@ -73,22 +109,19 @@ pub fn adapt(command: clap::Command) -> clap::Command {
         .after_help(EXAMPLES)
         .mut_arg("input", |arg| optional(arg).help("File to read [default: standard input]"))
         .mut_arg("output", |arg| optional(arg).help("File to write [default: standard output]"))
+        // A changed argument moves to the end, and these are told apart by their order.
+        .mut_arg("more", |arg| arg)
         .mut_arg("force", |arg| arg.short(None))
         .mut_arg("filter", |arg| arg.hide(true).conflicts_with("from_file"))
 }
 
 /// Runs the filter.
 pub fn run(arguments: &mut Query) -> Result {
+    if arguments.in_place {
+        return in_place::run(arguments);
+    }
     take_filter(arguments)?;
-    let settings = Settings {
-        slurp: arguments.slurp,
-        null_input: arguments.null_input,
-        sort_keys: arguments.sort_keys,
-        note_last: arguments.exit_status,
-        each: None,
-        time: Limit::time(&arguments.convert.reading.limit),
-    };
-    let stage = arguments.convert.filter.stage(settings)?;
+    let stage = arguments.convert.filter.stage(settings(arguments))?;
     let convert = &mut arguments.convert;
     if let Some(stage) = &stage
         && stage.reads_nothing()
@@ -108,7 +141,23 @@ pub fn run(arguments: &mut Query) -> Result {
         options.json_read.framing = Framing::Concatenated;
     };
     convert::run_with(convert, stage.clone(), &adjust)?;
-    match stage.filter(|_| arguments.exit_status).map(|stage| stage.last()) {
+    exit_status(stage.as_deref().filter(|_| arguments.exit_status))
+}
+
+fn settings(arguments: &Query) -> Settings {
+    Settings {
+        slurp: arguments.slurp,
+        null_input: arguments.null_input,
+        sort_keys: arguments.sort_keys,
+        note_last: arguments.exit_status,
+        each: None,
+        time: Limit::time(&arguments.convert.reading.limit),
+    }
+}
+
+/// Returns the status that the last output of a filter asks for.
+fn exit_status(stage: Option<&Stage>) -> Result {
+    match stage.map(Stage::last) {
         None | Some(Some(true)) => Ok(()),
         Some(Some(false)) => Err(Failure::Quiet(crate::failure::BAD_DATA)),
         Some(None) => Err(Failure::Quiet(crate::failure::NO_VALUE)),
@@ -128,9 +177,7 @@ fn take_filter(arguments: &mut Query) -> Result {
         convert.filter.filter = Some(program);
         return Ok(());
     };
-    let text = std::fs::read_to_string(path).map_err(|error| {
-        Failure::usage(format!("{}: {}", path.display(), crate::failure::plain(&error)))
-    })?;
+    let text = text_of(path)?;
     if !is_stream(&convert.output) {
         return Err(Failure::usage(
             "--from-file gives the filter; name an input and an output only",
@@ -141,6 +188,13 @@ fn take_filter(arguments: &mut Query) -> Result {
     }
     convert.filter.filter = Some(text);
     Ok(())
+}
+
+/// Reads a filter from a file.
+fn text_of(path: &Path) -> Result<String> {
+    std::fs::read_to_string(path).map_err(|error| {
+        Failure::usage(format!("{}: {}", path.display(), crate::failure::plain(&error)))
+    })
 }
 
 /// Chooses the format of the output and whether documents stay what they are; returns whether JSON
