@@ -32,7 +32,7 @@ NAVIGATION = {
     "Languages": ["python", "ruby", "drop-ins", "api"],
     "Formats": ["formats"],
     "Evidence": ["safety", "speed", "results"],
-    "Project": ["design", "support", "changelog", "contributing", "security"],
+    "Project": ["design", "support", "roadmap", "changelog", "contributing", "security"],
 }
 
 LINK = re.compile(r"(?<=\]\()([^)\s]+)(?=\))")
