@@ -257,10 +257,13 @@ def chart_rows(report, title, name):
     return rows
 
 
+# The row of each task that its headline is about.
+CHOSEN = {"marc-catalog": "msgpack", "object-store": "dump", "tenancy": "one per tenant, kept open",
+          "ruby-types": "JSON (built-in ruby)", "time-slice": "Oj", "senators": "PyYAML (C Loader)"}
+
+
 def headline_rows(kept):
     """Maps each task to the row that its headline is about."""
-    chosen = {"marc-catalog": "msgpack", "object-store": "dump", "tenancy": "one for each, kept open",
-              "ruby-types": "JSON (built-in ruby)", "time-slice": "Oj", "senators": "PyYAML (C Loader)"}
     words = {"marc-catalog": "MARC records in MRI: msgpack vs MARC 21",
              "object-store": "writing an object: with vs without Base64",
              "tenancy": "queries: a database per tenant vs one",
@@ -276,7 +279,7 @@ def headline_rows(kept):
             rows.append((words[task], then, cell["today"]))
             continue
         found = {label: (then, now) for label, then, now in chart_rows(kept[task], title, column)}
-        rows.append((words[task], *found.get(chosen[task], (None, None))))
+        rows.append((words[task], *found[CHOSEN[task]]))
     return rows
 
 

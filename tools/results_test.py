@@ -31,7 +31,8 @@ def report(task, title, column):
     full = cell(18.2e9, 1.0, estimate(2e9), estimate(1.0))
     half = cell(9.9e9, 0.54, estimate(0.44e9), estimate(0.22, 0.2, 0.25))
     rows = [("first · gem 1.3", True, full, None), ("other · oj 3", True, half, "a remark"),
-            ("new", False, cell(None, None, estimate(1500.0), estimate(0.1, 0.1, 0.3)), None)]
+            ("new", False, cell(None, None, estimate(1500.0), estimate(0.1, 0.1, 0.3)), None),
+            (results.CHOSEN[task] + " · 2", True, dict(half), None)]
     tables = [table(title, column, rows)]
     if task == "object-store":
         dump = cell(1.1, None, estimate(1.2, 1.1, 1.3), None, 1.12)
@@ -59,6 +60,8 @@ def main():
         if path.suffix == ".svg":
             xml.etree.ElementTree.fromstring(page)
     assert sum(path.suffix == ".svg" for path in pages) == len(kept) + 1
+    # A point for each headline, and one in the legend.
+    assert pages[pathlib.Path("folder/headlines.svg")].count('r="5" fill="#06c"') == len(kept) + 1
 
     before = f"a\n{results.MARKS[0]}\nold\n{results.MARKS[1]}\nb"
     readme = results.in_readme(before, kept)
