@@ -31,6 +31,9 @@ def seeds_of(target, folder):
     if target == "query":
         blocks = re.findall(r"(?m)^(?!#|%%)(.+)\n(.+)\n", JQ.read_text())
         cases = [f"{code}\n{document}" for code, document in blocks]
+    if target == "edit":
+        cases = [f"{name[0]}{seed}\n{path.read_bytes().decode(errors='replace')}" for name in ("json", "toml", "yaml")
+                 for seed, path in enumerate(sorted((ROOT / f"corpus/{name}/valid").iterdir())) if path.is_file()]
     for number, case in enumerate(cases):
         (pathlib.Path(folder) / f"seed-{number}").write_text(case.replace("{}", document))
 
