@@ -56,9 +56,6 @@ const OTHERS: &[&str] = &[
     "store export --to",
     "store tenants export --to",
     // The codec of the stored value, not an output format.
-    "store put --on-loss",
-    "store import --on-loss",
-    "store reencode --on-loss",
     "store reencode --to",
     // Names of libraries, and the numbers of shuffles and of generated documents.
     "measure --only",
