@@ -1,10 +1,10 @@
 //! Changes of values in a text, in place: every byte that need not change stays, and so do comments,
 //! blank lines, quotes and the order of keys.
 //!
-//! The codecs of JSON, YAML and TOML tell where each value stands ([`Place`]). [`align`] compares the
-//! old values with the new ones, and each difference becomes an edit of the bytes there: [`flow`] edits
-//! collections in brackets, [`block`] those by indentation, [`section`] tables with headers. What they
-//! make is read again. If it does not give exactly the wanted values, the edit is refused, so a wrong
+//! The codecs of JSON, YAML and TOML tell where each value stands ([`Place`]). `align` compares the old
+//! values with the new ones, and each difference becomes an edit of the bytes there: `flow` edits
+//! collections in brackets, `block` those by indentation, `section` tables with headers. What they make
+//! is read again. If it does not give exactly the wanted values, the edit is refused, so a wrong
 //! edit is never written.
 
 mod align;
