@@ -205,6 +205,7 @@ fn yaml_that_cannot_be_edited_is_refused() {
             "its keys would stand in another order",
         ),
         (".x = 1", "--- {}\n", ""),
+        (".b = 2", "a: !!set {one, two}\nb: 1\n", "have no place of their own"),
         (".a.b = 1", "a: !!map\n", ""),
         ("del(.[0])", "- - 1\n  - 2\n- 3\n", ""),
     ] {

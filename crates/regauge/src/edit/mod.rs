@@ -149,6 +149,12 @@ impl Job<'_> {
         if self.places.len() != self.old.len() {
             return Err(refusal(&[], "its documents have no places of their own"));
         }
+        if !self.places.iter().all(Place::is_known) {
+            return Err(refusal(
+                &[],
+                "some of its values have no place of their own, as in `{a, b}`",
+            ));
+        }
         let source = Source::new(self.bytes, self.options.from);
         let mut editor = Editor {
             source,

@@ -83,6 +83,13 @@ impl Place {
         self.entries.iter().filter(|entry| !entry.merges)
     }
 
+    /// Returns whether the places of the value and of all that is in it are known. An entry of `{a, b}`
+    /// in YAML has no value, and no sign after which one could stand.
+    pub fn is_known(&self) -> bool {
+        let is_known = |entry: &Entry| entry.start != UNKNOWN && entry.value.is_known();
+        self.span.start != UNKNOWN && self.span.end != UNKNOWN && self.entries.iter().all(is_known)
+    }
+
     /// Returns the index after the last byte of the value and of all that is in it.
     pub fn end(&self) -> usize {
         let inner = self.entries.iter().map(|entry| entry.value.end()).max();
