@@ -29,7 +29,11 @@ fuzz_target!(|data: &[u8]| {
     let Ok(Some(edited)) = edited else { return };
     let mut wanted = wanted.into_iter();
     let again = edit(&edited, &options, &mut |_| Ok(wanted.next().expect("as many documents")));
-    assert!(again.expect("edited by us").is_none());
+    match again {
+        Ok(found) => assert!(found.is_none()),
+        // A new key of TOML stands before the tables, and keys are not moved.
+        Err(error) => assert!(error.message().contains("another order"), "{error}"),
+    }
 });
 
 /// Returns the value with about every tenth part of it replaced, added or removed.

@@ -410,7 +410,7 @@ fn broken_and_empty_texts_are_errors_or_stay() {
     assert_eq!(edited_with(&options(Format::Toml), ".a = 1", "# x\n").unwrap(), "# x\na = 1\n");
     assert!(of(Format::Json, "{\"a\":").is_err());
     assert!(of(Format::Yaml, "a: [").is_err());
-    refused(Format::Yaml, ".a = 1", "---\n", "the document is empty");
+    refused(Format::Yaml, ".a = 1", "---\n", "have no place of their own");
 }
 
 /// xorshift64*: the same numbers on every machine.

@@ -152,7 +152,7 @@ impl Job<'_> {
         if !self.places.iter().all(Place::is_known) {
             return Err(refusal(
                 &[],
-                "some of its values have no place of their own, as in `{a, b}`",
+                "some of its values have no place of their own, as in `{a, b}` and in an empty document",
             ));
         }
         let source = Source::new(self.bytes, self.options.from);
