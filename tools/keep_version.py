@@ -7,6 +7,7 @@ version reads it (crates/regauge-cli/tests/versions.rs). Run once for each relea
 
 import argparse
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -89,7 +90,9 @@ def main():
         kept.mkdir(parents=True)
         results = made / "results.json"
         text = results.read_text(encoding="utf-8").replace(str(maker.regauge), "regauge")
-        results.write_text(text.replace(str(pathlib.Path.home()), "/home/user"), encoding="utf-8")
+        # No path of the machine is kept.
+        text = re.sub(r"/tmp/[\w./-]*/", "", text.replace(str(pathlib.Path.home()), "~"))
+        results.write_text(text, encoding="utf-8")
         for one in ["store.db", "store.txt", "gateway.txt", "results.json"]:
             shutil.copy(made / one, kept)
         # The key of the tokens is a secret, and is made again.

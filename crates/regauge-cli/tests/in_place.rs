@@ -149,6 +149,18 @@ fn the_exit_status_tells_the_last_output() {
 }
 
 #[test]
+fn a_file_beyond_the_limit_is_not_read_whole() {
+    let folder = Folder::new();
+    folder.write("a.yaml", "a: 1\nb: 2\n");
+    let ran = edit(&folder, ".a = 2", "a.yaml --limit record_bytes=9").status(1);
+    assert!(ran.stderr.contains("more than 9 bytes"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("--limit record_bytes="), "{}", ran.stderr);
+    assert_eq!(folder.text("a.yaml"), "a: 1\nb: 2\n");
+    edit(&folder, ".a = 2", "a.yaml --limit record_bytes=10").status(0);
+    assert_eq!(folder.text("a.yaml"), "a: 2\nb: 2\n");
+}
+
+#[test]
 fn formats_without_places_are_refused() {
     let folder = Folder::new();
     folder.write("a.csv", "a,b\n1,2\n");

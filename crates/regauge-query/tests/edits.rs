@@ -3,6 +3,7 @@
 use regauge::edit::edit;
 use regauge::{Error, ErrorKind, Format, Options, Result, Value, read_values};
 use regauge_query::Filter;
+use regauge_testdata::Random;
 
 fn options(format: Format) -> Options {
     let mut options = Options::new(format, format);
@@ -410,23 +411,7 @@ fn broken_and_empty_texts_are_errors_or_stay() {
     assert_eq!(edited_with(&options(Format::Toml), ".a = 1", "# x\n").unwrap(), "# x\na = 1\n");
     assert!(of(Format::Json, "{\"a\":").is_err());
     assert!(of(Format::Yaml, "a: [").is_err());
-    refused(Format::Yaml, ".a = 1", "---\n", "have no place of their own");
-}
-
-/// xorshift64*: the same numbers on every machine.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) as usize % bound
-    }
-
-    fn of<'t>(&mut self, list: &[&'t str]) -> &'t str {
-        list[self.below(list.len())]
-    }
+    refused(Format::Yaml, ".a = 1", "---\n", "the document is empty");
 }
 
 /// Values that need quotes, lines or care.
@@ -512,7 +497,7 @@ fn random_filter(random: &mut Random) -> String {
 fn random_edits(format: Format, seeds: u64, make: fn(&mut Random) -> String) -> (usize, usize) {
     let (mut done, mut refusals) = (0, 0);
     for seed in 1..=seeds {
-        let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+        let mut random = Random::new(seed);
         let text = make(&mut random);
         let options = options(format);
         let old = read_values(text.as_bytes(), &options);

@@ -1,13 +1,17 @@
-//! What tests and benchmarks need from the machine: conformance suites and real files in
-//! `build/data`, where `make data` puts them, and programs.
+//! What tests and benchmarks need: conformance suites and real files in `build/data`, where `make data`
+//! puts them, programs of the machine, and random numbers.
 //!
 //! Declare a test that reads them with [`needs_data!`] instead of `#[test]`. Without the data, the
 //! test runner counts it as ignored; with `CI=true` it fails instead.
 
 #![forbid(unsafe_code)]
 
+mod random;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+pub use random::Random;
 
 /// Returns the data folder, which may not exist.
 pub fn folder() -> PathBuf {

@@ -23,6 +23,7 @@ use crate::codec::{json, toml, yaml};
 use crate::model::error::{Error, ErrorKind, Result};
 use crate::model::format::Format;
 use crate::model::hint::Hint;
+use crate::model::limits::Limit;
 use crate::model::path::{Path, Step};
 use crate::model::place::{Form, Place};
 use crate::model::value::Value;
@@ -51,13 +52,20 @@ use crate::sinks::memory::{read_values, without_references};
 /// ```
 ///
 /// # Errors
-/// Those of the reader and of `change`; `Unsupported` for a format that is not JSON, NDJSON, YAML or
+/// Those of the reader and of `change`; `Limit` for a text of more than
+/// [`record_bytes`](crate::Limits::record_bytes); `Unsupported` for a format that is not JSON, NDJSON, YAML or
 /// TOML; `Refused`, with the path, for a change that cannot be made without changing other bytes.
 pub fn edit(
     bytes: &[u8],
     options: &Options,
     change: &mut dyn FnMut(&Value) -> Result<Value>,
 ) -> Result<Option<Vec<u8>>> {
+    let most = options.limits.record_bytes;
+    if bytes.len() as u64 > most {
+        let message = format!("found a text of more than {most} bytes, the limit of record_bytes");
+        let held = Hint::say("what is changed in place is held as a whole");
+        return Err(Error::limit(message).hint(held.then(Hint::raise(Limit::RecordBytes))));
+    }
     let mut options = options.clone();
     options.to = options.from;
     // As `query` reads it.
@@ -149,10 +157,11 @@ impl Job<'_> {
         if self.places.len() != self.old.len() {
             return Err(refusal(&[], "its documents have no places of their own"));
         }
-        if !self.places.iter().all(Place::is_known) {
+        let is_empty = |place: &Place| place.form == Form::Missing;
+        if !self.places.iter().all(|place| is_empty(place) || place.is_known()) {
             return Err(refusal(
                 &[],
-                "some of its values have no place of their own, as in `{a, b}` and in an empty document",
+                "some of its values have no place of their own, as in `{a, b}`",
             ));
         }
         let source = Source::new(self.bytes, self.options.from);

@@ -110,7 +110,9 @@ fn change(path: &Path, arguments: &Query, stage: &Stage) -> Result {
     }
     let options = convert::options(&arguments.convert, &source, source.format)?;
     let mut bytes = Vec::new();
-    let read = source.again().and_then(|mut read| read.read_to_end(&mut bytes));
+    // One byte more shows that there are too many.
+    let most = options.limits.record_bytes.saturating_add(1);
+    let read = source.again().and_then(|read| read.take(most).read_to_end(&mut bytes));
     read.map_err(|error| Failure::io(name, &error))?;
     let edited = on_large_stack(|| edit_with(&bytes, &options, stage));
     let edited = edited.map_err(|error| Failure::data(name, located(error, &bytes)))?;

@@ -64,7 +64,7 @@ pub(super) fn ragged(found: u64, expected: u64, has_header: bool, format: Format
     // The whole first line may be one field because of another delimiter.
     match (expected, format) {
         (1, Format::Csv) => {
-            let others = Hint::set_any(Opt::CsvDelimiter, &["semicolon", "tab", "pipe"]);
+            let others = Hint::set_any(Opt::CsvDelimiter, &["semicolon", "colon", "space"]);
             error.hint(others.when("that is between the fields"))
         }
         _ => error,

@@ -2,26 +2,11 @@
 
 use std::io::Read;
 
+use regauge_testdata::Random;
+
 use super::*;
 use crate::convert::Input;
 use crate::{StreamOutput, convert};
-
-/// xorshift64*: the same numbers on every machine.
-pub(super) struct Random(pub u64);
-
-impl Random {
-    pub fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 16) as usize % bound
-    }
-}
-
-/// Returns the random numbers of this seed, which is not zero.
-pub(super) fn random(seed: u64) -> Random {
-    Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
-}
 
 /// Gives its bytes one at a time.
 struct Drip<'a>(&'a [u8]);
@@ -97,7 +82,7 @@ fn at_random() {
     ];
     let mut read = 0;
     for seed in 1..6_000 {
-        let mut random = random(seed);
+        let mut random = Random::new(seed);
         let count = random.below(24);
         let mut bytes = b"a,b\n1,2\n"[..random.below(3) * 4].to_vec();
         (0..count).for_each(|_| bytes.extend(PARTS[random.below(PARTS.len())]));

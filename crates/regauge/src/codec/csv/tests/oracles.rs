@@ -3,8 +3,8 @@
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use super::feeding::{Random, random};
 use super::*;
+use regauge_testdata::Random;
 
 /// Fields with what is special in CSV, and what only looks so.
 const PARTS: [&str; 16] = [
@@ -38,7 +38,7 @@ fn write(table: &[Vec<String>], format: Format) -> Vec<u8> {
 #[test]
 fn tables_come_back() {
     for seed in 1..3_000 {
-        let table = random_table(&mut random(seed));
+        let table = random_table(&mut Random::new(seed));
         for format in [Format::Csv, Format::Tsv] {
             let bytes = write(&table, format);
             let read = read_values(&bytes, &without_header(format));
@@ -53,7 +53,7 @@ fn documents_come_back_with_their_types() {
     let mut infer = options(Format::Csv, Format::Csv);
     infer.csv.types = Types::Infer;
     for seed in 1..3_000 {
-        let mut random = random(seed);
+        let mut random = Random::new(seed);
         let keys: Vec<String> = (0..1 + random.below(4))
             .map(|n| format!("{n}{}", PARTS[random.below(PARTS.len())]))
             .collect();
@@ -90,7 +90,7 @@ fn by_crate(bytes: &[u8], delimiter: u8) -> Vec<Value> {
 #[test]
 fn the_csv_crate_reads_what_we_write() {
     for seed in 1..3_000 {
-        let table = random_table(&mut random(seed));
+        let table = random_table(&mut Random::new(seed));
         for (format, delimiter) in [(Format::Csv, b','), (Format::Tsv, b'\t')] {
             let bytes = write(&table, format);
             assert_eq!(by_crate(&bytes, delimiter), value(&table), "{}", bytes.escape_ascii());
@@ -101,7 +101,7 @@ fn the_csv_crate_reads_what_we_write() {
 #[test]
 fn we_read_what_the_csv_crate_writes() {
     for seed in 1..3_000 {
-        let table = random_table(&mut random(seed));
+        let table = random_table(&mut Random::new(seed));
         let mut writer = ::csv::Writer::from_writer(Vec::new());
         table.iter().for_each(|row| writer.write_record(row).unwrap());
         let bytes = writer.into_inner().unwrap();
@@ -119,7 +119,7 @@ fn we_read_what_the_csv_crate_writes() {
 fn any_bytes_that_we_read_are_the_same_to_the_crate() {
     let mut read = 0;
     for seed in 1..20_000 {
-        let mut random = random(seed);
+        let mut random = Random::new(seed);
         let bytes: Vec<u8> =
             (0..random.below(12)).map(|_| b"ab,,\n\n\r\"\" "[random.below(10)]).collect();
         if let Ok(rows) = read_values(&bytes, &without_header(Format::Csv)) {
@@ -161,7 +161,7 @@ for line in sys.stdin.read().splitlines():
         out = io.StringIO(newline='')
         csv.writer(out, dialect).writerows(rows)
         print(json.dumps([dialect == 'excel-tab', out.getvalue()]))";
-    let tables: Vec<_> = (1..1_000).map(|seed| random_table(&mut random(seed))).collect();
+    let tables: Vec<_> = (1..1_000).map(|seed| random_table(&mut Random::new(seed))).collect();
     let lines = |values: Vec<Value>| -> String {
         values.iter().map(|value| format!("{value}\n")).collect()
     };

@@ -3,20 +3,10 @@
 
 use std::io::Read;
 
+use regauge_testdata::Random;
+
 use super::*;
 use crate::ErrorKind;
-
-/// xorshift64*: the same numbers on every machine.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 16) as usize % bound
-    }
-}
 
 /// Gives its bytes one at a time.
 struct Drip<'a>(&'a [u8]);
@@ -107,7 +97,7 @@ fn at_random() {
         "[[b]]\n",
         "c = 1\n",
     ];
-    let mut random = Random(42);
+    let mut random = Random::new(42);
     let mut read = 0;
     for _ in 0..60_000 {
         let input: String =
