@@ -280,6 +280,39 @@ fn over_tls(address: std::net::SocketAddr, certificate: &str) -> Result<String, 
     Ok(answer)
 }
 
+/// Asks as `regauge serve --ready` does, with this configuration.
+async fn asked(configuration: &str) -> Result<(), String> {
+    let config = regauge_gateway::server::Config::parse(configuration).unwrap();
+    let asked = move || regauge_gateway::server::ask_ready(&config);
+    tokio::task::spawn_blocking(asked).await.unwrap().map_err(|error| error.to_string())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whether_it_is_ready_can_be_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), |_| ()).await;
+    let here = format!("listen = '{}'", server.address);
+    asked(&here).await.unwrap();
+    // What listens on all addresses is asked on the loopback interface.
+    asked(&format!("listen = '0.0.0.0:{}'", server.address.port())).await.unwrap();
+    server.stop().await;
+    assert!(asked(&here).await.unwrap_err().contains("whether it is ready"));
+    // Whatever else listens there is not the gateway.
+    let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let there = format!("listen = '{}'", other.local_addr().unwrap());
+    let answers = std::thread::spawn(move || {
+        for answer in ["", "HTTP/1.1 503 Service Unavailable\r\n\r\n"] {
+            let (mut stream, _) = other.accept().unwrap();
+            let mut request = [0; 1024];
+            let _ = stream.read(&mut request).unwrap();
+            stream.write_all(answer.as_bytes()).unwrap();
+        }
+    });
+    assert!(asked(&there).await.unwrap_err().contains("it closed the connection"));
+    assert!(asked(&there).await.unwrap_err().contains("503 Service Unavailable"));
+    answers.join().unwrap();
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn tls_is_spoken_and_its_certificate_can_be_changed() {
     let folder = tempfile::tempdir().unwrap();
@@ -303,11 +336,22 @@ async fn tls_is_spoken_and_its_certificate_can_be_changed() {
         let trusted = trusted.to_owned();
         tokio::task::spawn_blocking(move || over_tls(address, &trusted)).await.unwrap()
     };
+    let ready = async || {
+        let text = format!(
+            "listen = '{address}'\n[tls]\ncertificate = '{}'\nkey = 'k.pem'",
+            certificate.display()
+        );
+        asked(&text).await
+    };
     assert!(ask(&first).await.unwrap().starts_with("HTTP/1.1 200"));
+    ready().await.unwrap();
     let second = make();
     assert!(ask(&second).await.is_err(), "not before it is told");
+    let error = ready().await.unwrap_err();
+    assert!(error.contains("found another certificate than that of the configuration"), "{error}");
     server.reload().unwrap();
     assert!(ask(&second).await.unwrap().starts_with("HTTP/1.1 200"));
+    ready().await.unwrap();
     assert!(ask(&first).await.is_err());
     // A broken certificate changes nothing.
     std::fs::write(&certificate, "nothing").unwrap();

@@ -24,5 +24,5 @@ mod serve;
 
 pub use gateway::Gateway;
 pub use handlers::page::OPENAPI;
-pub use operate::{Config, start_log};
+pub use operate::{Config, ask_ready, start_log};
 pub use serve::{Route, Running, routes, serve, start};

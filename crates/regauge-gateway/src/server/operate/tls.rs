@@ -1,5 +1,6 @@
 //! Certificate and key, loaded at startup and again on SIGHUP.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use regauge_store::{Error, Result};
@@ -9,18 +10,25 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use super::config::Tls;
 
+fn wrong(path: &Path, error: &dyn std::fmt::Display) -> Error {
+    Error::Usage(format!("{}: {error}", path.display()))
+}
+
+/// Returns the certificates of a file, at least one; the gateway's own is the first.
+pub(crate) fn chain(path: &Path) -> Result<Vec<CertificateDer<'static>>> {
+    let chain = CertificateDer::pem_file_iter(path)
+        .and_then(Iterator::collect::<std::result::Result<Vec<_>, _>>)
+        .map_err(|error| wrong(path, &error))?;
+    if chain.is_empty() {
+        return Err(wrong(path, &"found no certificate"));
+    }
+    Ok(chain)
+}
+
 /// Builds the rustls configuration: TLS 1.2 and 1.3 with its safe defaults, HTTP/1.1.
 pub(crate) fn load(tls: &Tls) -> Result<Arc<ServerConfig>> {
     let (certificate, key) = (&tls.certificate, &tls.key);
-    let wrong = |path: &std::path::Path, error: &dyn std::fmt::Display| {
-        Error::Usage(format!("{}: {error}", path.display()))
-    };
-    let chain = CertificateDer::pem_file_iter(certificate)
-        .and_then(Iterator::collect::<std::result::Result<Vec<_>, _>>)
-        .map_err(|error| wrong(certificate, &error))?;
-    if chain.is_empty() {
-        return Err(wrong(certificate, &"found no certificate"));
-    }
+    let chain = chain(certificate)?;
     let private = PrivateKeyDer::from_pem_file(key).map_err(|error| wrong(key, &error))?;
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut config = ServerConfig::builder_with_provider(provider)
