@@ -28,7 +28,8 @@ DIST_REGAUGE ?= $(REGAUGE)
 ARCHITECTURES ?=
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 DIST_OPTIONS = $(addprefix --architecture ,$(ARCHITECTURES))
-# Where gem and wheel are built, if they share one folder, as in CI.
+# Where gem and wheel are built, if they share a folder. CI names that of the command, whose dependencies
+# are then built once.
 BINDINGS ?=
 IN_BINDINGS = $(if $(BINDINGS),CARGO_TARGET_DIR=$(BINDINGS))
 # Servers that `make test-servers` requires; others are skipped if they are not available.
@@ -39,7 +40,7 @@ SPARK ?= no
 .DEFAULT_GOAL := check
 .PHONY: check demo data results test test-servers test-gateway help build lint fmt bench figures fuzz fuzz-check sanitize docs site site-check memory clean \
   wheel wheel-check wheels languages-check drop-ins-check python-test gem gem-source gem-check gem-test gem-test-jruby gem-test-newer \
-  dist-linux dist-check dist-deb dist-deb-check dist-gem dist-wheels dist-sums \
+  dist-linux dist-check dist-deb dist-deb-check dist-image dist-image-check dist-gem dist-wheels dist-sums \
   version-check deny
 
 check: test                     ## Same as `test`
@@ -123,13 +124,13 @@ gem-test:                       ## Lint the gem, run its tests, and again from b
 
 gem-check:                      ## Build the gem quickly and run its tests, installed into an empty folder; run by CI
 	cd bindings/ruby/ext/regauge_native && $(CARGO) fmt --check
-	cd bindings/ruby && $(IN_BINDINGS) PROFILE=fast rake lint compile test_public gem_test
+	cd bindings/ruby && $(IN_BINDINGS) PROFILE=dev rake lint compile test_public gem_test
 
 gem-test-jruby:                 ## Test the JRuby backend on JRuby (from Maven; needs Java); run by CI
 	$(PYTHON) tools/jruby_check.py --regauge target/debug/regauge
 
 gem-test-newer:                 ## Test the gem with the Ruby of a newer Debian (needs root, mmdebstrap); run by CI
-	tools/newer_ruby.sh
+	$(IN_BINDINGS) PROFILE=dev tools/newer_ruby.sh
 
 test-gateway:                   ## Test the gateway with schemathesis (needs pip), and its page in Chromium; run by CI
 	$(CARGO) build $(if $(FEATURES),$(PACKAGES) --bin regauge,-p regauge-cli --features gateway)
@@ -167,7 +168,7 @@ wheel: build                    ## Build the Python wheel and test it in a clean
 
 wheel-check:                    ## The same with a quick build, and the command that `make test` has built; run by CI
 	$(CARGO) build $(if $(FEATURES),$(PACKAGES) --bin regauge,-p regauge-cli)
-	$(IN_BINDINGS) $(PYTHON) tools/python_wheel.py --profile fast --command target/debug/regauge --peers --spark $(SPARK)
+	$(IN_BINDINGS) $(PYTHON) tools/python_wheel.py --profile dev --command target/debug/regauge --peers --spark $(SPARK)
 
 languages-check:                ## Check one store from four languages, after `gem-check` and `wheel-check`; run by CI
 	$(PYTHON) tools/store_languages_check.py --regauge target/debug/regauge --need python,ruby \
@@ -184,7 +185,7 @@ python-test:                    ## Build the Python package in place and run its
 	cp bindings/python/target/fast/lib_regauge.so bindings/python/python/regauge/_regauge.so
 	cd bindings/python && PYTHONPATH=python $(PYTHON) -m pytest -q tests
 	cd bindings/python && PYTHONPATH=python REGAUGE_PUBLIC_API=1 $(PYTHON) -m pytest -q \
-	  $(addprefix tests/test_,changed_while_written.py formats.py keys.py marc.py shapes.py)
+	  $(addprefix tests/test_,changed_while_written.py formats.py keys.py map.py marc.py shapes.py)
 
 dist-linux:                     ## Build static binaries for x86_64 and aarch64 Linux, packed with man pages and completions, in dist/
 	$(PYTHON) tools/dist_linux.py --profile $(DIST_PROFILE) --cargo "$(CARGO)" $(DIST_OPTIONS)
@@ -197,6 +198,12 @@ dist-deb:                       ## Pack the static binaries as Debian packages, 
 
 dist-deb-check:                 ## Install, run, remove and purge the package in a fresh Debian (needs root, mmdebstrap, lintian)
 	tools/deb_check.sh
+
+dist-image:                     ## Pack the static binaries as a container image of the gateway, in dist/ (after dist-linux)
+	$(PYTHON) tools/dist_image.py $(DIST_OPTIONS)
+
+dist-image-check:               ## Run a container of the image (needs root, runc, skopeo, umoci)
+	$(PYTHON) tools/dist_image_check.py
 
 dist-wheels:                    ## Build and test wheels for every installed CPython and Linux of 2014 or later, in dist/ (after dist-linux)
 	mkdir -p build/dist

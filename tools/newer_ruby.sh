@@ -6,7 +6,8 @@
 #
 # SUITE is the Debian suite (forky), NEWER_RUBY the folder (build/newer-ruby; it is kept for the
 # next time), TASKS the rake tasks to run (compile test gem_test), PROFILE the cargo profile. Benchmarks
-# know ROUNDS, RUBY_MARC_LIB and REGAUGE_BENCH_JSON, a file in the repository.
+# know ROUNDS, RUBY_MARC_LIB and REGAUGE_BENCH_JSON, a file in the repository. The repository and cargo's
+# folders have the same paths there, so a CARGO_TARGET_DIR that another build has filled is taken as it is.
 # Skipped with a message if not run as root, or if mmdebstrap or the suite is unavailable.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -49,9 +50,9 @@ bind() {
 }
 bind /proc /proc
 bind /dev /dev
-bind "$PWD" /source
-bind "$cargo_home" /cargo
-bind "$toolchain" /toolchain
+bind "$PWD" "$PWD"
+bind "$cargo_home" "$cargo_home"
+bind "$toolchain" "$toolchain"
 if [ -n "${RUBY_MARC_LIB:-}" ]; then bind "$RUBY_MARC_LIB" /ruby-marc; fi
 cp /etc/resolv.conf "$root/etc/resolv.conf"
 
@@ -59,9 +60,9 @@ chroot "$root" ruby --version
 # shellcheck disable=SC2086 # one word a task
 [ $# -gt 0 ] || set -- rake ${TASKS:-compile test gem_test}
 passed=()
-if [ -n "${ROUNDS:-}" ]; then passed+=("ROUNDS=$ROUNDS"); fi
 if [ -n "${RUBY_MARC_LIB:-}" ]; then passed+=(RUBY_MARC_LIB=/ruby-marc); fi
-if [ -n "${REGAUGE_BENCH_JSON:-}" ]; then passed+=("REGAUGE_BENCH_JSON=/source${REGAUGE_BENCH_JSON#"$PWD"}"); fi
-chroot "$root" env -i HOME=/tmp LANG=C.UTF-8 PATH=/toolchain/bin:/usr/bin:/bin CARGO_HOME=/cargo \
-  PROFILE="${PROFILE:-fast}" CARGO_TARGET_DIR=/source/target/newer-ruby "${passed[@]}" \
-  sh -c 'cd /source/bindings/ruby && "$@"' sh "$@"
+for name in ROUNDS REGAUGE_BENCH_JSON CARGO_TARGET_DIR CARGO_INCREMENTAL CARGO_PROFILE_DEV_DEBUG; do
+  if [ -n "${!name:-}" ]; then passed+=("$name=${!name}"); fi
+done
+chroot "$root" env -i HOME=/tmp LANG=C.UTF-8 "PATH=$toolchain/bin:/usr/bin:/bin" "CARGO_HOME=$cargo_home" \
+  PROFILE="${PROFILE:-fast}" "${passed[@]}" sh -c 'cd "$1/bindings/ruby" && shift && "$@"' sh "$PWD" "$@"
