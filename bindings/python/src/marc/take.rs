@@ -124,7 +124,7 @@ pub fn encode<'py>(
             }
         });
         let (Some(()), Some(Some(name))) = (took, name) else { return Ok(None) };
-        body.push(FIELD_TERMINATOR);
+        body.extend(&[FIELD_TERMINATOR]);
         let length = body.held().len() - start;
         if length > 9_999 || start > 99_999 {
             return Ok(None);
@@ -136,7 +136,7 @@ pub fn encode<'py>(
         record.extend_from_slice(&entry);
     }
     record.push(FIELD_TERMINATOR);
-    body.push(RECORD_TERMINATOR);
+    body.extend(&[RECORD_TERMINATOR]);
     let base = record.len();
     let length = base + body.held().len();
     if length > 99_999 {

@@ -71,7 +71,7 @@ impl Writer<'_> {
     pub(super) fn payload<const N: usize>(&mut self, header: [u8; N], bytes: &[u8]) -> Result {
         if self.protocol >= 4 && bytes.len() as u64 >= FRAME_BYTES {
             self.close_frame();
-            self.out.room(N + bytes.len(), u64::MAX)?;
+            self.out.room(N + bytes.len() + 8, u64::MAX)?;
             self.out.push_array(header);
             self.out.extend(bytes);
             // The next instruction opens another.
