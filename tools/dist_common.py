@@ -31,6 +31,15 @@ def archive_path(architecture):
     return DIST / f"regauge-{version()}-{architecture}-linux.tar.gz"
 
 
+def unpacked(architecture):
+    """Returns the files of an archive, by their paths in it."""
+    path = archive_path(architecture)
+    if not path.exists():
+        sys.exit(f"found no {path.relative_to(ROOT)}: run `make dist-linux` first")
+    with tarfile.open(path) as archive:
+        return {one.name.split("/", 1)[1]: archive.extractfile(one).read() for one in archive if one.isfile()}
+
+
 def own_architecture():
     """Returns the architecture of this machine, in Rust's words."""
     return {"arm64": "aarch64", "amd64": "x86_64"}.get(platform.machine(), platform.machine())
@@ -58,16 +67,20 @@ def need(program, package):
         sys.exit(f"found no {program}: apt-get install {package}")
 
 
-def tar(files, prefix=""):
-    """Returns a tar with these files, by path: (bytes, mode). The same files make the same bytes."""
+def tar(files, prefix="", folders=None):
+    """Returns a tar with these files, by path: (bytes, mode), and the folders that hold them, which belong to
+    root unless `folders` has them: (mode, user). The same files make the same bytes."""
     buffer = io.BytesIO()
     time = commit_time()
-    folders = sorted({str(parent) for path in files for parent in pathlib.PurePath(path).parents} - {"."})
+    special = folders or {}
+    parents = {str(parent) for path in [*files, *special] for parent in pathlib.PurePath(path).parents} - {"."}
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT) as made:
-        for path in folders:
+        for path in sorted(parents | set(special)):
             entry = tarfile.TarInfo(prefix + path)
-            entry.type, entry.mode, entry.mtime = tarfile.DIRTYPE, 0o755, time
-            entry.uname = entry.gname = "root"
+            entry.type, entry.mtime = tarfile.DIRTYPE, time
+            entry.mode, entry.uid = special.get(path, (0o755, 0))
+            entry.gid = entry.uid
+            entry.uname = entry.gname = "" if entry.uid else "root"
             made.addfile(entry)
         for path, (content, mode) in sorted(files.items()):
             entry = tarfile.TarInfo(prefix + path)

@@ -16,10 +16,8 @@ import hashlib
 import os
 import shutil
 import subprocess
-import sys
-import tarfile
 
-from dist_common import ARCHITECTURES, BUILD, DIST, ROOT, archive_path, commit_time, need, packed, report, version
+from dist_common import ARCHITECTURES, BUILD, DIST, ROOT, commit_time, need, packed, report, unpacked, version
 
 TEXTS = ROOT / "packaging" / "debian"
 DEBIAN = {"x86_64": "amd64", "aarch64": "arm64"}
@@ -45,15 +43,6 @@ def deb_version():
 def deb_path(architecture):
     """Returns where the package of an architecture is."""
     return DIST / f"regauge_{deb_version()}_{DEBIAN[architecture]}.deb"
-
-
-def unpacked(architecture):
-    """Returns the files of an archive, by their paths in it."""
-    path = archive_path(architecture)
-    if not path.exists():
-        sys.exit(f"found no {path.relative_to(ROOT)}: run `make dist-linux` first")
-    with tarfile.open(path) as archive:
-        return {one.name.split("/", 1)[1]: archive.extractfile(one).read() for one in archive if one.isfile()}
 
 
 def changelog():
