@@ -13,6 +13,7 @@ mod errors;
 mod events;
 mod formats;
 mod load;
+mod map;
 mod marc;
 mod options;
 mod python;

@@ -16,3 +16,10 @@ pub fn errors(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
     let module = MODULE.get_or_try_init(py, || py.import("regauge._errors").map(Bound::unbind))?;
     Ok(module.bind(py))
 }
+
+/// Returns `regauge.OMIT`.
+pub fn omit(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static OMIT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let find = || py.import("regauge._types")?.getattr("OMIT").map(Bound::unbind);
+    Ok(OMIT.get_or_try_init(py, find)?.bind(py))
+}

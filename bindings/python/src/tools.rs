@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
+use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -15,8 +16,10 @@ use regauge::hint::literals;
 use regauge::options::{Language, OPTIONS, Opt, Row};
 use regauge::output::FileOutput;
 use regauge::shape::{self, Shape};
+use regauge::stage::Stage;
 
 use crate::errors::{self, Way};
+use crate::map::Map;
 use crate::options::{For, Given, Keywords};
 use crate::raw::bytes::Input;
 use crate::stream;
@@ -104,10 +107,24 @@ fn chosen(
     })
 }
 
+/// Puts the caller's function between reader and writer.
+fn mapped(function: Option<Bound<'_, PyAny>>, options: &mut Options) -> Option<Arc<Map>> {
+    let map = Arc::new(Map::new(function?, options));
+    options.stage = Some(Arc::clone(&map) as Arc<dyn Stage>);
+    Some(map)
+}
+
+/// Returns the exception for a conversion that failed: the function's own, if it raised one.
+fn failed(py: Python<'_>, error: &regauge::Error, map: Option<&Map>, from: Format) -> PyErr {
+    map.and_then(Map::raised).unwrap_or_else(|| {
+        errors::exception(py, error, way(error), Keywords::new(For::Converting, from, true))
+    })
+}
+
 /// Converts a file, and returns a summary: a dict with `documents`, `bad_records` and `losses`,
 /// and with a selection the rules that are `unmatched`.
 #[pyfunction]
-#[pyo3(signature = (source, target, from_, to, arguments = None))]
+#[pyo3(signature = (source, target, from_, to, arguments = None, map = None))]
 pub fn convert_file<'py>(
     py: Python<'py>,
     source: std::path::PathBuf,
@@ -115,12 +132,14 @@ pub fn convert_file<'py>(
     from_: Option<&str>,
     to: Option<&str>,
     arguments: Option<&Bound<'py, PyDict>>,
+    map: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let keywords = Keywords::new(For::Converting, Format::Json, true);
     let from = chosen(py, from_, &source, true, keywords)?;
     let to = chosen(py, to, &target, false, keywords)?;
     let given = Given::parse(from, to, For::Converting, true, arguments)?;
-    let options = as_converted(given.options);
+    let mut options = as_converted(given.options);
+    let map = mapped(map, &mut options);
     if source.canonicalize().ok() == target.canonicalize().ok() && target.exists() {
         return Err(PyValueError::new_err("found the same file as source and target"));
     }
@@ -136,12 +155,7 @@ pub fn convert_file<'py>(
         Err(error) => {
             // A partial file is of no use to anybody.
             let _ = std::fs::remove_file(&target);
-            Err(errors::exception(
-                py,
-                &error,
-                way(&error),
-                Keywords::new(For::Converting, from, true),
-            ))
+            Err(failed(py, &error, map.as_deref(), from))
         }
     }
 }
@@ -163,27 +177,25 @@ fn way(error: &regauge::Error) -> Way {
 
 /// Converts bytes.
 #[pyfunction]
-#[pyo3(signature = (data, from_, to, arguments = None))]
+#[pyo3(signature = (data, from_, to, arguments = None, map = None))]
 pub fn convert_bytes<'py>(
     data: &Bound<'py, PyAny>,
     from_: &str,
     to: &str,
     arguments: Option<&Bound<'py, PyDict>>,
+    map: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let py = data.py();
     let (from, to) = (stream::format(from_)?, stream::format(to)?);
-    let options = as_converted(Given::parse(from, to, For::Converting, true, arguments)?.options);
+    let mut options =
+        as_converted(Given::parse(from, to, For::Converting, true, arguments)?.options);
+    let map = mapped(map, &mut options);
     // A copy, because Python's memory must not be referenced while other threads run.
     let bytes = Input::new(data)?.as_slice().to_vec();
     let done = py.detach(|| convert::convert_bytes(&bytes, &options));
     match done {
         Ok(bytes) => Ok(PyBytes::new(py, &bytes)),
-        Err(error) => Err(errors::exception(
-            py,
-            &error,
-            way(&error),
-            Keywords::new(For::Converting, from, true),
-        )),
+        Err(error) => Err(failed(py, &error, map.as_deref(), from)),
     }
 }
 

@@ -202,5 +202,5 @@ pub use self::{
     convert::parallel,
     model::{decimal128, error, ext, format, hint, limits, number, option, path, time, value},
     policy::{documents, event, fidelity, notation, stage, track, tree},
-    sinks::{compare, memory as values, shape, tape},
+    sinks::{compare, memory as values, shape, tape, whole},
 };

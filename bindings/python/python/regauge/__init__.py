@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import os as _os
 import sys as _sys
+from collections.abc import Callable
 from typing import Any
 
 if _sys.implementation.name != "cpython":
@@ -35,6 +36,7 @@ from ._events import Event
 from ._regauge import FORMATS, Documents, Events, Writer, __version__, detect
 from ._series import Series
 from ._store import Batch, Store
+from ._types import OMIT
 from ._values import (
     MAX_KEY,
     MIN_KEY,
@@ -57,7 +59,7 @@ from ._values import (
 )
 
 __all__ = [
-    "FORMATS", "MAX_KEY", "MIN_KEY", "UNDEFINED",
+    "FORMATS", "MAX_KEY", "MIN_KEY", "OMIT", "UNDEFINED",
     "AsyncBatch", "AsyncStore", "Batch", "Binary", "BrokenText", "BsonTimestamp", "Code",
     "DbPointer", "Decimal128", "DecodeError", "Documents", "Duration", "EncodeError", "Error",
     "Event", "Events", "ExtType", "LimitError", "Moment", "Object", "ObjectId", "Regex", "Series", "Simple", "Store",
@@ -187,6 +189,7 @@ def convert(
     *,
     from_: str | None = None,
     to: str | None = None,
+    map: Callable[[Any], Any] | None = None,
     **options: Any,
 ) -> dict[str, Any]:
     """Converts a file to another format, in bounded memory and without Python objects.
@@ -196,18 +199,25 @@ def convert(
     json_extended= ('canonical', 'relaxed'), jobs= (threads), report=. only= and drop= are lists of
     paths such as 'items[*].price', rename= a dict from paths to new names; the summary then has the
     paths that matched nothing, unmatched. head= and sample= (with seed=) take some of the documents.
+
+    map= is a function that is called with each document, as loads returns it, and returns the one to
+    write, or OMIT to leave it out. A document that it returns as it was goes through as it was read.
     """
-    return _regauge.convert_file(source, target, from_, to, options or None)
+    return _regauge.convert_file(source, target, from_, to, options or None, map)
 
 
-def convert_bytes(data: Any, /, from_: str, to: str, **options: Any) -> bytes:
-    """Converts bytes to another format.
+def convert_bytes(
+    data: Any, /, from_: str, to: str, *, map: Callable[[Any], Any] | None = None, **options: Any
+) -> bytes:
+    """Converts bytes to another format. map= is that of convert.
 
     >>> import regauge
     >>> regauge.convert_bytes(b'{"a": [1, 2]}', 'json', 'yaml')
     b'a:\\n- 1\\n- 2\\n'
+    >>> regauge.convert_bytes(b'{"a": 1}', 'json', 'yaml', map=lambda it: {**it, 'b': 2})
+    b'a: 1\\nb: 2\\n'
     """
-    return _regauge.convert_bytes(data, from_, to, options or None)
+    return _regauge.convert_bytes(data, from_, to, options or None, map)
 
 
 def inspect(

@@ -240,10 +240,19 @@ def writer(
     format: str, target: Any, arguments: dict[str, Any] | None = None, generic: bool = False
 ) -> Writer: ...
 def convert_file(
-    source: Any, target: Any, from_: str | None, to: str | None, arguments: dict[str, Any] | None = None
+    source: Any,
+    target: Any,
+    from_: str | None,
+    to: str | None,
+    arguments: dict[str, Any] | None = None,
+    map: Callable[[Any], Any] | None = None,
 ) -> dict[str, Any]: ...
 def convert_bytes(
-    data: Any, from_: str, to: str, arguments: dict[str, Any] | None = None
+    data: Any,
+    from_: str,
+    to: str,
+    arguments: dict[str, Any] | None = None,
+    map: Callable[[Any], Any] | None = None,
 ) -> bytes: ...
 def inspect_file(
     path: Any, format: str | None = None, arguments: dict[str, Any] | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import os
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, Protocol, Union
@@ -29,3 +30,16 @@ Delimiter = Literal["comma", "semicolon", "tab", "pipe", "colon", "space"]
 PairsHook = Callable[["list[tuple[Any, Any]]"], Any]
 Types = Mapping[str, Callable[..., Any]]
 OnBad = Callable[[Exception, bytes], Any]
+
+
+class Omit(enum.Enum):
+    """The type of OMIT."""
+
+    OMIT = "OMIT"
+
+    def __repr__(self) -> str:
+        return "regauge.OMIT"
+
+
+OMIT = Omit.OMIT
+"""What the function of `convert(map=…)` returns for a document that is to be left out."""

@@ -72,13 +72,14 @@ module Regauge
     # @param source [String, #read]
     # @param from [Symbol, nil] detected from the first bytes by default
     # @param to [Symbol]
+    # @param map [#call, nil] called with each document, as the block of {convert_file} is
     # @yieldparam report [Hash] `documents:`, `bad_records:` (the first thousand),
     #   `bad_record_count:`, `losses:`, `unmatched:` (paths of `only:`, `drop:`, `rename:`)
     # @return [String]
-    def convert(source, to:, from: nil, **options)
+    def convert(source, to:, from: nil, map: nil, **options)
       source = source.read if source.respond_to?(:read)
       from ||= detect(source) || raise(ArgumentError, "cannot detect the format from the bytes: pass from:")
-      bytes, report = Native.convert(source, from, to, options)
+      bytes, report = Native.convert(source, from, to, options, map, OMIT)
       yield report if block_given?
       bytes
     end
@@ -87,14 +88,18 @@ module Regauge
     #
     # @param input [String] a path
     # @param output [String] a path
+    # @yieldparam document [Object] each document, as `load` returns it; a document that the block returns
+    #   as it was goes through as it was read
+    # @yieldreturn [Object] the document to write, or `OMIT`
     # @return [Hash] `documents:`, `bad_records:` (the first thousand), `bad_record_count:`, `losses:`,
     #   `unmatched:`
-    def convert_file(input, output, from: nil, to: nil, **options)
+    def convert_file(input, output, from: nil, to: nil, **options, &map)
       from ||= detect(File.binread(input, 4096) || "", name: input.to_s)
       to ||= detect(nil, name: output.to_s)
       raise ArgumentError, "cannot detect the formats of the files: pass from: and to:" unless from && to
+      raise ArgumentError, "found the same file as input and output" if File.identical?(input, output)
 
-      Native.convert_file(input.to_s, output.to_s, from, to, options)
+      Native.convert_file(input.to_s, output.to_s, from, to, options, map, OMIT)
     end
 
     # Describes bytes: documents, depth, types, paths. Without arguments, returns what `inspect`

@@ -1,6 +1,11 @@
 # frozen_string_literal: true
 
 module Regauge
+  # What the block of {Regauge.convert_file} returns for a document that is to be left out.
+  OMIT = Object.new
+  def OMIT.inspect = "Regauge::OMIT"
+  OMIT.freeze
+
   # A value that only some formats have and for which Ruby has no class: a BSON ObjectId, a UUID, a
   # MessagePack extension. It round-trips unchanged.
   class Special

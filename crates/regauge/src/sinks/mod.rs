@@ -5,3 +5,4 @@ pub mod memory;
 pub mod pull;
 pub mod shape;
 pub mod tape;
+pub mod whole;

@@ -197,6 +197,27 @@ impl Tape {
         Ok(())
     }
 
+    /// Returns whether two documents have the same events in the same order, numbers with a fraction by
+    /// their bits.
+    pub fn is_same(&self, other: &Tape) -> bool {
+        let same = |(one, two): (&Node, &Node)| match (*one, *two) {
+            (Node::Text { len, start }, Node::Text { len: other_len, start: other_start })
+            | (Node::Key { len, start }, Node::Key { len: other_len, start: other_start }) => {
+                self.text_at(len, start) == other.text_at(other_len, other_start)
+            }
+            (Node::F64(one), Node::F64(two)) => one.to_bits() == two.to_bits(),
+            (Node::F32(one), Node::F32(two)) => one.to_bits() == two.to_bits(),
+            (Node::Value(one), Node::Value(two)) | (Node::KeyValue(one), Node::KeyValue(two)) => {
+                self.values[one as usize] == other.values[two as usize]
+            }
+            (Node::BeginTyped { index: one, .. }, Node::BeginTyped { index: two, .. }) => {
+                self.types[one as usize] == other.types[two as usize]
+            }
+            (one, two) => one == two,
+        };
+        self.nodes.len() == other.nodes.len() && self.nodes.iter().zip(&other.nodes).all(same)
+    }
+
     /// Returns the document as a tree for lookups; `None` if the tape is empty.
     pub fn root(&self) -> Option<Item<'_>> {
         Item::first(self)
@@ -382,6 +403,57 @@ mod tests {
         let mut builder = Builder::new(&Limits::NONE);
         give(&mut builder).unwrap();
         builder.take().unwrap()
+    }
+
+    #[test]
+    fn two_documents_are_the_same_if_every_event_is() {
+        let tape = |text: &str| {
+            let options = crate::Options::new(Format::Yaml, Format::Json);
+            let mut tape = Tape::new();
+            let mut none = |_| Ok(());
+            crate::convert::read(
+                crate::convert::Input::Bytes(text.as_bytes()),
+                &options,
+                &mut tape,
+                &mut none,
+            )
+            .unwrap();
+            tape
+        };
+        let texts = [
+            "null",
+            "true",
+            "1",
+            "18446744073709551615",
+            "1.5",
+            "-0.0",
+            "0.0",
+            ".nan",
+            "''",
+            "a",
+            "'a longer text'",
+            "!!binary AAEC",
+            "!!binary AAED",
+            "123456789012345678901234567890",
+            "[]",
+            "[1]",
+            "[[1]]",
+            "{}",
+            "{a: 1}",
+            "{a: b}",
+            "{b: 1}",
+            "{1: a}",
+            "!ruby/sym a",
+            "!t [1]",
+            "!u [1]",
+            "[1, 2]",
+            "[2, 1]",
+        ];
+        for (i, one) in texts.iter().enumerate() {
+            for (j, two) in texts.iter().enumerate() {
+                assert_eq!(tape(one).is_same(&tape(two)), i == j, "{one} {two}");
+            }
+        }
     }
 
     #[test]

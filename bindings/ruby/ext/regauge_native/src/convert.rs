@@ -1,4 +1,6 @@
-//! Converts bytes to bytes: no object is built, so other threads run meanwhile.
+//! Converts bytes to bytes: without a block no object is built, so other threads run meanwhile.
+
+use std::sync::Arc;
 
 use regauge::convert::{Input, Summary, convert};
 use regauge::detect::{self, HEAD_BYTES};
@@ -7,9 +9,11 @@ use regauge::options::{Language, OPTIONS};
 use regauge::output::StreamOutput;
 use regauge::reader::{BadRecord, Skipped};
 use regauge::shape::Shape;
+use regauge::stage::Stage;
 use regauge::{Error, Format, Options};
 
 use crate::errors::{Phase, exception};
+use crate::map::Map;
 use crate::options::{Settings, word};
 use crate::ruby::{self, Raise, VALUE};
 
@@ -25,6 +29,31 @@ pub fn format_of(value: VALUE) -> Result<Format, Raise> {
         .map_err(|message: String| ruby::argument_error(&message))
 }
 
+/// Puts the caller's function between reader and writer; `nil` for none.
+fn mapped(settings: &mut Settings, given: [VALUE; 5]) -> Result<Option<Arc<Map>>, Raise> {
+    let [from, to, keywords, function, omit] = given;
+    if function == ruby::NIL {
+        return Ok(None);
+    }
+    let map = Arc::new(Map::new(function, omit, self::settings(from, to, keywords)?));
+    settings.core.stage = Some(Arc::clone(&map) as Arc<dyn Stage>);
+    Ok(Some(map))
+}
+
+/// Runs a conversion: with the GVL if it calls a block, otherwise without.
+fn run<R: Send>(
+    map: Option<&Map>,
+    act: impl FnOnce() -> regauge::Result<R> + Send,
+) -> Result<R, Raise> {
+    let result = match map {
+        Some(_) => act(),
+        None => ruby::without_lock(act)?,
+    };
+    result.map_err(|error| {
+        map.and_then(Map::raised).unwrap_or_else(|| exception(&error, Phase::Convert))
+    })
+}
+
 fn settings(from: VALUE, to: VALUE, keywords: VALUE) -> Result<Settings, Raise> {
     let (from, to) = (format_of(from)?, format_of(to)?);
     let mut settings = Settings::converting(from, to).with(keywords)?;
@@ -33,15 +62,18 @@ fn settings(from: VALUE, to: VALUE, keywords: VALUE) -> Result<Settings, Raise> 
     Ok(settings)
 }
 
-/// `Native.convert(string, from, to, keywords)`: returns the bytes, and what was not kept.
+/// `Native.convert(string, from, to, keywords, function, omit)`: returns the bytes, and what was not
+/// kept.
 pub fn convert_string(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
-    let &[string, from, to, keywords] = arguments else {
+    let &[string, from, to, keywords, function, omit] = arguments else {
         return Err(ruby::argument_error("convert takes a string, two formats and keywords"));
     };
-    let options = settings(from, to, keywords)?.core;
+    let mut settings = settings(from, to, keywords)?;
+    let map = mapped(&mut settings, [from, to, keywords, function, omit])?;
+    let options = settings.core;
     let string = ruby::frozen_string(string);
     let bytes = ruby::bytes_of(string);
-    let result = ruby::without_lock(|| {
+    let result = run(map.as_deref(), || {
         let mut output = Vec::new();
         let stream = StreamOutput::new(&mut output);
         let mut bad = Vec::new();
@@ -49,40 +81,48 @@ pub fn convert_string(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
             keep(&mut bad, piece);
             Ok(())
         })?;
-        Ok::<_, Error>((output, summary, bad))
-    })?;
+        Ok((output, summary, bad))
+    });
     ruby::keep(string);
-    let (output, summary, bad) = result.map_err(|error| exception(&error, Phase::Convert))?;
+    let (output, summary, bad) = result?;
     let output = ruby::output(&output, options.to.is_text());
     let report = report(&summary, &bad, &options)?;
     Ok(ruby::array(&[output, report]))
 }
 
-/// `Native.convert_file(input path, output path, from, to, keywords)`: returns what was not kept.
+/// `Native.convert_file(input path, output path, from, to, keywords, function, omit)`: returns what was
+/// not kept.
 pub fn convert_file(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
-    let &[input, output, from, to, keywords] = arguments else {
+    let &[input, output, from, to, keywords, function, omit] = arguments else {
         return Err(ruby::argument_error("convert_file takes two paths, two formats and keywords"));
     };
-    let options = settings(from, to, keywords)?.core;
+    let mut settings = settings(from, to, keywords)?;
+    let map = mapped(&mut settings, [from, to, keywords, function, omit])?;
+    let options = settings.core;
     let (input, output) = (word(input).unwrap_or_default(), word(output).unwrap_or_default());
-    let result = ruby::without_lock(|| files(&input, &output, &options))?;
-    let (summary, bad) = result.map_err(|error| exception(&error, Phase::Convert))?;
+    let (summary, bad) = run(map.as_deref(), || files(&input, &output, &options))?;
     report(&summary, &bad, &options)
 }
 
 type Converted = (Summary, Vec<BadRecord>);
 
 fn files(input: &str, output: &str, options: &Options) -> regauge::Result<Converted> {
-    let file = regauge::output::FileOutput::new(std::fs::File::create(output)?)?;
     let open = || -> std::io::Result<Box<dyn std::io::Read + Send>> {
         Ok(Box::new(std::fs::File::open(input)?))
     };
+    // Checked before the target is created.
+    open()?;
+    let file = regauge::output::FileOutput::new(std::fs::File::create(output)?)?;
     let mut bad = Vec::new();
-    let summary = convert(Input::Again(&open), file, options, &mut |piece| {
+    let converted = convert(Input::Again(&open), file, options, &mut |piece| {
         keep(&mut bad, piece);
         Ok(())
-    })?;
-    Ok((summary, bad))
+    });
+    if converted.is_err() {
+        // A partial file is of no use to anybody.
+        let _ = std::fs::remove_file(output);
+    }
+    Ok((converted?, bad))
 }
 
 /// Keeps the broken records that are listed: the first thousand.

@@ -7,7 +7,7 @@
 //! | [`build`], [`load`], [`stream`], [`events`] | events to objects |
 //! | [`walk`], [`dump`] | objects to events |
 //! | [`store`] | objects in a database |
-//! | [`convert`] | bytes to bytes, without the GVL |
+//! | [`convert`], [`map`] | bytes to bytes, without the GVL; with a block for each document |
 //! | [`options`], [`errors`], [`names`] | keyword arguments, exceptions, classes |
 
 #![deny(unsafe_code)]
@@ -21,6 +21,7 @@ mod dump;
 mod errors;
 mod events;
 mod load;
+mod map;
 mod marc;
 mod marc_dump;
 mod marshal_dump;

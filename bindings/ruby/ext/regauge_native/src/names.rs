@@ -59,6 +59,7 @@ names! {
     event_stream: c"Regauge::Native::EventStream",
     generic: c"Regauge::Native::Generic",
     ;
+    id_call: c"call",
     id_ext: c"ext",
     id_typed: c"typed",
     id_collect: c"collect",
