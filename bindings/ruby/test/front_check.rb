@@ -25,7 +25,7 @@ class FrontTest < Minitest::Test
     assert_equal "\x81\xA1a\x92\x01\xCB\x40\x04\x00\x00\x00\x00\x00\x00".b, packed.b
     assert_equal '{"a":[1,2.5]}', R.convert(packed, from: :msgpack, to: :json).strip
     assert_raises(R::DecodeError) { R.convert("{", from: :json, to: :msgpack) }
-    assert_raises(R::DecodeError) { R.convert("\xC4\x01a".b, from: :msgpack, to: :json) }
+    assert_raises(R::EncodeError) { R.convert("\xC4\x01a".b, from: :msgpack, to: :json) }
     assert_equal '{"$binary":{"base64":"YQ==","subType":"00"}}', R.convert("\xC4\x01a".b, from: :msgpack, to: :json, on_loss: :wrap).strip
     assert_equal "json", R.inspect('{"a":1}', from: :json)[:format]
     Dir.mktmpdir do |folder|

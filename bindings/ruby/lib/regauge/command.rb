@@ -25,11 +25,13 @@ module Regauge
       output, errors, status = Open3.capture3(executable, *arguments.map(&:to_s), **options)
       return output if status.success?
 
-      raise DecodeError, errors.lines.first.to_s.sub(/\Aerror: /, "").strip
+      raise status.exitstatus == REFUSED ? EncodeError : DecodeError, errors.lines.first.to_s.sub(/\Aerror: /, "").strip
     rescue Errno::ENOENT
       raise Unavailable, "found no executable #{executable}: build it with `make build` and set REGAUGE_COMMAND to its path"
     end
 
+    # The exit status for what a format cannot hold.
+    REFUSED = 3
     FLAGS = { on_loss: "--on-loss", objects: "--objects", duplicate_keys: "--duplicate-keys" }.freeze
 
     def flags(options)
@@ -50,7 +52,9 @@ module Regauge
     # Converts bytes from one format to another.
     #
     # @return [String]
-    def convert(source, from:, to:, **options)
+    def convert(source, from:, to:, map: nil, **options)
+      raise Unavailable, "convert calls no map: on JRuby" if map
+
       source = source.read if source.respond_to?(:read)
       Command.run("convert", "-", "-", "--from", Command.name(from), "--to", Command.name(to), *Command.flags(options), input: source)
     end
@@ -59,6 +63,8 @@ module Regauge
     #
     # @return [nil]
     def convert_file(input, output, from: nil, to: nil, **options)
+      raise Unavailable, "convert_file calls no block on JRuby" if block_given?
+
       formats = { "--from" => from, "--to" => to }.compact.flat_map { |flag, format| [flag, Command.name(format)] }
       Command.run("convert", input, output, "--force", *formats, *Command.flags(options))
       nil

@@ -41,6 +41,8 @@ pub fn exception(error: &Error, call: impl Into<Call>) -> Raise {
     let phase = call.phase;
     let class = match (error.kind(), phase) {
         (ErrorKind::Limit, _) => names.limit_error,
+        // What the target cannot hold.
+        (ErrorKind::Refused | ErrorKind::Unrepresentable, Phase::Convert) => names.encode_error,
         (_, Phase::Decode | Phase::Convert) => names.decode_error,
         (_, Phase::Encode) => names.encode_error,
     };
