@@ -5,6 +5,11 @@
 //! checked against the end of the surrounding document before it is checked against the window, so
 //! that a fault is the same however the bytes arrive.
 
+mod coordinates;
+mod names;
+
+use self::coordinates::{PAIR, TRIPLE, pair, triple};
+use self::names::until_zero;
 use super::faults::*;
 use super::types::*;
 use crate::bytes::reader::{Parse, Resync, Status};
@@ -16,60 +21,6 @@ use crate::model::value::Value;
 use crate::policy::event::{Ext, Origin, Sink, Timestamp, Type};
 use crate::policy::fidelity::LossKind;
 use crate::{Error, Format, Result};
-
-/// The longest options of a regular expression, in bytes. Only six options exist, one byte each.
-const REGEX_OPTIONS: usize = 4096;
-
-/// The size of an array of two doubles, in bytes.
-const PAIR: usize = 27;
-
-/// Returns the numbers of an array of two doubles that begins here: coordinates, of which files
-/// hold tens of thousands. `None` for any other array, and if a number is not finite, because not
-/// every sink takes those.
-#[inline(always)]
-fn pair(bytes: &[u8]) -> Option<(f64, f64)> {
-    // Checks the bytes around the numbers with three comparisons.
-    let array = bytes.first_chunk::<PAIR>()?;
-    let head = u64::from_le_bytes([PAIR as u8, 0, 0, 0, DOUBLE, b'0', 0, 0]);
-    let between = u64::from_le_bytes([DOUBLE, b'1', 0, 0, 0, 0, 0, 0]);
-    let is_pair = number(array, 0) << 8 >> 8 == head
-        && number(array, 14) << 32 >> 40 == between
-        && array[PAIR - 1] == 0;
-    let (x, y) = (f64::from_bits(number(array, 7)), f64::from_bits(number(array, 18)));
-    (is_pair && x.is_finite() && y.is_finite()).then_some((x, y))
-}
-
-/// The size of an array of three doubles, in bytes.
-const TRIPLE: usize = 38;
-
-/// Same, for three.
-#[inline]
-fn triple(bytes: &[u8]) -> Option<[f64; 3]> {
-    let array = bytes.first_chunk::<TRIPLE>()?;
-    let double = |index: u8| -> Option<f64> {
-        let at = 4 + 11 * usize::from(index);
-        let [DOUBLE, digit, 0, bytes @ ..] = array[at..].first_chunk::<11>()? else { return None };
-        Some(f64::from_le_bytes(*bytes)).filter(|v| *digit == b'0' + index && v.is_finite())
-    };
-    let is_whole = array.starts_with(&(TRIPLE as u32).to_le_bytes()) && array[TRIPLE - 1] == 0;
-    if is_whole { Some([double(0)?, double(1)?, double(2)?]) } else { None }
-}
-
-/// Returns eight bytes at a place in an array of two.
-#[inline(always)]
-fn number(array: &[u8; PAIR], at: usize) -> u64 {
-    u64::from_le_bytes(array[at..at + 8].try_into().expect("eight bytes"))
-}
-
-/// Returns the number of bytes before the first zero byte among eight.
-#[inline(always)]
-fn until_zero(eight: [u8; 8]) -> Option<usize> {
-    const LOW: u64 = 0x0101_0101_0101_0101;
-    let word = u64::from_le_bytes(eight);
-    // The lowest set bit is that of the first zero byte.
-    let zeros = word.wrapping_sub(LOW) & !word & LOW << 7;
-    (zeros != 0).then_some(zeros.trailing_zeros() as usize / 8)
-}
 
 /// The state machine of the BSON reader: see [`mod@crate::codec::bson`].
 #[derive(Debug)]
@@ -591,51 +542,6 @@ impl Parser {
                 _ => unreachable!("the type was checked before the name"),
             }
             kind = 0;
-        }
-    }
-
-    /// Returns the size of a text that ends with a zero byte, within `most` bytes including it;
-    /// `None` if it is incomplete.
-    #[cold]
-    #[inline(never)]
-    fn zero(&mut self, bytes: &[u8], most: usize, at: usize) -> Result<Option<usize>> {
-        let inside = &bytes[..most.min(bytes.len())];
-        let place = self.base + at as u64;
-        let from = if self.scanned.0 == place { self.scanned.1.min(inside.len()) } else { 0 };
-        match memchr::memchr(0, &inside[from..]) {
-            Some(found) => {
-                self.scanned = (place, from + found);
-                Ok(Some(from + found))
-            }
-            None if inside.len() == most => Err(Error::syntax(
-                "found no zero byte at the end of a name before the end of its document",
-            )),
-            None => {
-                self.scanned = (place, inside.len());
-                Ok(None)
-            }
-        }
-    }
-
-    /// Splits off pattern and options.
-    #[cold]
-    #[inline(never)]
-    fn regex<'b>(
-        &mut self,
-        bytes: &'b [u8],
-        most: usize,
-        at: usize,
-    ) -> Result<Option<(&'b [u8], &'b [u8])>> {
-        let Some(size) = self.zero(bytes, most, at)? else { return Ok(None) };
-        let (pattern, after) = (&bytes[..size], &bytes[size + 1..]);
-        let most = most - size - 1;
-        let options = &after[..most.min(after.len()).min(REGEX_OPTIONS)];
-        match memchr::memchr(0, options) {
-            Some(length) => Ok(Some((pattern, &options[..length]))),
-            None if options.len() == most || options.len() == REGEX_OPTIONS => Err(Error::syntax(
-                "found no zero byte at the end of the options of a regular expression",
-            )),
-            None => Ok(None),
         }
     }
 

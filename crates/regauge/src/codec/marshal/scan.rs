@@ -11,73 +11,18 @@
 //! Objects are numbered in the order of `marshal.c` `r_object`: an object before its contents, but
 //! the payload of a `_dump` after its instance variables.
 
+mod faults;
 mod resume;
+mod tables;
 
+use self::faults::{negative, shown, syntax};
 use super::types::*;
 use crate::model::hint::Hint;
 use crate::model::limits::Limit;
 use crate::model::limits::Limits;
 use crate::{Error, Result};
 
-/// What the first pass found. Places count from the start of the document.
-#[derive(Debug, Default)]
-pub(super) struct Tables {
-    /// Where each object begins, including its wrappers, by its number.
-    pub objects: Vec<u32>,
-    /// The symbols by their number.
-    pub symbols: Vec<Symbol>,
-    /// One bit per object: whether a link names it.
-    linked: Vec<u64>,
-    /// How many links there are.
-    pub links: u64,
-    /// The number of the first symbol `E`, which is in nearly every string.
-    pub encoding_flag: Option<u32>,
-}
-
-/// A symbol at its first occurrence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Symbol {
-    /// The place of its bytes.
-    pub at: u32,
-    /// How many bytes it has.
-    pub length: u32,
-    /// Whether instance variables follow, which give its encoding.
-    pub ivars: bool,
-}
-
-impl Tables {
-    /// Returns the place and the number of every object that a link names, ordered by place.
-    pub fn linked(&self) -> Vec<(u32, u32)> {
-        let mut linked = Vec::new();
-        for (word, bits) in self.linked.iter().enumerate() {
-            let mut bits = *bits;
-            while bits != 0 {
-                let index = word as u32 * 64 + bits.trailing_zeros();
-                linked.push((self.objects[index as usize], index));
-                bits &= bits - 1;
-            }
-        }
-        linked.sort_unstable();
-        linked
-    }
-
-    #[inline(always)]
-    fn link(&mut self, index: usize) {
-        let word = index / 64;
-        if self.linked.len() <= word {
-            self.linked.resize(word + 1, 0);
-        }
-        self.linked[word] |= 1 << (index % 64);
-        self.links += 1;
-    }
-
-    fn clear(&mut self) {
-        self.objects.clear();
-        self.symbols.clear();
-        self.linked.clear();
-        (self.links, self.encoding_flag) = (0, None);
-    }
-}
+pub(super) use self::tables::{Symbol, Tables};
 
 /// What to do once everything above it on the stack is done.
 #[derive(Clone, Copy, Debug)]
@@ -587,62 +532,6 @@ impl Scanner {
         self.depth += levels;
         Ok(())
     }
-
-    #[cold]
-    fn bad_link(&self, index: i64) -> Error {
-        let count = self.tables.objects.len();
-        syntax(
-            self.at,
-            format!("found a link to object {index}, expected one of the {count} before it"),
-        )
-    }
-
-    /// Handles input that ends before the document does.
-    #[cold]
-    fn cut(&mut self, document: &[u8]) -> Error {
-        match self.short.take() {
-            Some((at, what)) => Error::truncated(what).at(at as u64),
-            None => {
-                let left = document.len() - self.at;
-                let what = match left {
-                    0 => "found the end of the input, expected a value".to_owned(),
-                    _ => format!(
-                        "found the end of the input {left} bytes into a value, expected the rest of it"
-                    ),
-                };
-                Error::truncated(what).at(self.at as u64)
-            }
-        }
-    }
-
-    #[cold]
-    fn token_too_long(&self, length: u64, limits: &Limits) -> Error {
-        Error::limit(format!(
-            "found a value of {length} bytes, more than {}, the limit of token_bytes",
-            limits.token_bytes
-        ))
-        .hint(Hint::raise(Limit::TokenBytes))
-        .at(self.at as u64)
-    }
-
-    #[cold]
-    fn too_large(&self, limits: &Limits) -> Error {
-        if limits.record_bytes > PLACES as u64 {
-            return Error::new(
-                crate::ErrorKind::Unsupported,
-                "found a document of 4 GiB or more, which Ruby Marshal's reader cannot hold",
-            )
-            .at(self.at as u64);
-        }
-        Error::limit(format!(
-            "found a document of more than {} bytes, the limit of record_bytes",
-            limits.record_bytes
-        ))
-        .hint(Hint::raise(Limit::RecordBytes).to(
-            "raise it: links can name any object before them, so the whole document is held in memory",
-        ))
-        .at(self.at as u64)
-    }
 }
 
 /// Returns the byte after `;` that names the symbol of this number, if one byte can.
@@ -652,23 +541,5 @@ pub(super) fn short_link(index: u32) -> Option<u8> {
         0 => Some(0),
         1..=122 => Some(index as u8 + 5),
         _ => None,
-    }
-}
-
-#[cold]
-fn syntax(at: usize, message: impl Into<std::borrow::Cow<'static, str>>) -> Error {
-    Error::syntax(message).at(at as u64)
-}
-
-#[cold]
-fn negative(at: usize, count: i64) -> Error {
-    syntax(at, format!("found a length of {count}, expected 0 or more"))
-}
-
-/// Formats a byte for messages.
-fn shown(byte: u8) -> String {
-    match byte {
-        b'!'..=b'~' => format!("{:?} (0x{byte:02X})", char::from(byte)),
-        _ => format!("0x{byte:02X}"),
     }
 }

@@ -1,18 +1,18 @@
 //! Turns the grammar's events into those of the sink: schema, tags, keys, anchors.
 
 use super::event::{Handler, Props, Span, Style};
+use super::meaning::give;
 use super::merge::OpenMaps;
 use super::references::{Raw, References};
-use super::schema::{self, Meaning, Time};
+use super::schema::{self, Meaning};
 use super::schema_11;
 use super::tags::{self, Content};
 use crate::model::hint::Hint;
-use crate::model::limits::Limit;
+use crate::model::number;
 use crate::model::option::Opt;
 use crate::model::value::Value;
-use crate::model::{number, time};
 use crate::options::yaml::{Options, Schema};
-use crate::policy::event::{BigInt, Ext, Origin, ShortText, Sink, Type};
+use crate::policy::event::{Origin, ShortText, Sink, Type};
 use crate::policy::fidelity::LossKind;
 use crate::policy::tree::Builder;
 use crate::{Error, ErrorKind, Limits, Result};
@@ -541,86 +541,5 @@ impl<S: Sink + ?Sized> Handler for Compose<'_, S> {
             return Ok(());
         }
         self.give_alias(anchor, key)
-    }
-}
-
-/// Sends a scalar's content to a sink.
-pub(super) fn give<T: Sink + ?Sized>(
-    sink: &mut T,
-    options: &Options,
-    limits: &Limits,
-    tag: Option<&str>,
-    content: Content<'_>,
-    text: &str,
-) -> Result {
-    match content {
-        Content::Bytes(bytes) => sink.bytes(&bytes),
-        Content::Meaning(meaning) => give_meaning(sink, options, limits, &meaning, text),
-        Content::Typed(meaning) => {
-            let name = tag.unwrap_or_default();
-            sink.begin_typed(&Type { origin: Origin::Yaml, kind: "tag", name })?;
-            give_meaning(sink, options, limits, &meaning, text)?;
-            sink.end_typed()
-        }
-    }
-}
-
-fn give_meaning<T: Sink + ?Sized>(
-    sink: &mut T,
-    options: &Options,
-    limits: &Limits,
-    meaning: &Meaning<'_>,
-    text: &str,
-) -> Result {
-    match meaning {
-        Meaning::Text | Meaning::Merge => sink.str(text),
-        Meaning::Null => sink.null(),
-        Meaning::Bool(value) => sink.bool(*value),
-        Meaning::I64(value) => sink.i64(*value),
-        Meaning::U64(value) => sink.u64(*value),
-        Meaning::BigInt { negative, radix, digits } => {
-            let (have, most) = (digits.len(), limits.integer_digits);
-            if have > most as usize {
-                return Err(Error::limit(format!(
-                    "found an integer of {have} digits, more than {most}, the limit of \
-                     integer_digits"
-                ))
-                .hint(Hint::raise(Limit::IntegerDigits)));
-            }
-            if *radix == 10 {
-                return sink.big_int(BigInt::Decimal { negative: *negative, digits });
-            }
-            let magnitude = schema::magnitude(*radix, digits);
-            sink.big_int(BigInt::Binary { negative: *negative, magnitude: &magnitude })
-        }
-        Meaning::Decimal(digits) if options.exact_numbers => {
-            sink.ext(Ext::Decimal(&schema::json_decimal(digits)))
-        }
-        Meaning::Decimal(digits) => {
-            let value: f64 = digits.parse().expect("the schemas' grammar is a subset of Rust's");
-            if value.is_infinite() {
-                let shown = crate::model::text::shorten(text);
-                return Err(Error::new(
-                    ErrorKind::Refused,
-                    format!("found the number {shown}, which is beyond the range of a double"),
-                )
-                .hint(Hint::set(Opt::Numbers, "exact").to("keep its digits")));
-            }
-            sink.f64(value)
-        }
-        Meaning::Double(value) | Meaning::NonFinite(value) => sink.f64(*value),
-        Meaning::Time(Time::Date(date)) => sink.ext(Ext::Date(date)),
-        Meaning::Time(Time::Local(at)) => sink.ext(Ext::DateTime(at)),
-        Meaning::Time(Time::Offset(at)) => sink.ext(Ext::OffsetDateTime(at)),
-        Meaning::Time(Time::Utc(at)) => match time::parse_rfc3339(at) {
-            Some(at) => sink.ext(Ext::Timestamp(at)),
-            None => sink.str(text),
-        },
-        Meaning::Unknown => Err(Error::syntax(format!(
-            "found the plain scalar {}, expected null, true, false, a number, or quotes \
-             (YAML 1.2.2 §10.2)",
-            crate::model::text::shorten(text)
-        ))
-        .hint(Hint::set(Opt::YamlSchema, "core").to("read it as text"))),
     }
 }

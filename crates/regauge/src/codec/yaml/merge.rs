@@ -258,7 +258,7 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
             return Ok(None);
         }
         // A composer of its own would be overkill: the key's value is enough.
-        super::compose::give(
+        super::meaning::give(
             &mut builder,
             &self.c.options,
             &self.c.limits,

@@ -20,6 +20,7 @@ mod flow;
 mod keys;
 mod literal;
 mod machine;
+mod meaning;
 mod merge;
 mod notation;
 pub(crate) mod places;

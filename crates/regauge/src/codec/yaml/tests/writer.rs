@@ -2,7 +2,9 @@ use super::*;
 use crate::bytes::output::StreamOutput;
 use crate::convert::{Options, convert_bytes};
 use crate::model::format::Format;
-use crate::policy::event::{Timestamp, Writer as _};
+use crate::model::value::Value;
+use crate::policy::event::{Ext, Timestamp, Writer as _};
+use crate::policy::fidelity::OnLoss;
 
 /// Checks that the JSON converts to this YAML.
 #[track_caller]
