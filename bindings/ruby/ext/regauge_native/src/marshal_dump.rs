@@ -9,17 +9,22 @@
 //! because objects are identified by their addresses, which a collection could change. Everything
 //! that Ruby counts as an object must call `remember`, in Ruby's order.
 
+mod objects;
+mod symbols;
+
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use regauge::marshal::types::{
-    ARRAY, BIGNUM, FALSE, FIXNUM, FLOAT, HASH, HASH_DEFAULT, IVARS, LINK, NIL, OBJECT, STRING,
-    STRUCT, SYMBOL, SYMLINK, TRUE, USER_MARSHAL, long_bytes,
+    ARRAY, BIGNUM, FALSE, FIXNUM, FLOAT, HASH, HASH_DEFAULT, IVARS, LINK, NIL, STRING, SYMBOL,
+    SYMLINK, TRUE, long_bytes,
 };
 
 use crate::names::names;
 use crate::numbers::{Addresses, Numbers};
 use crate::ruby::{self, Raise, Text, VALUE};
 use crate::scratch;
+
+use self::symbols::Symbols;
 
 const T_OBJECT: u32 = 1;
 const T_FLOAT: u32 = 4;
@@ -57,57 +62,6 @@ pub fn dump(object: VALUE) -> Result<VALUE, Raise> {
             let names = names();
             Ok(ruby::call(names.ruby_marshal, names.id_own_dump, &[object])?)
         }
-    }
-}
-
-/// The numbers of symbols, by their text, which is in the output.
-struct Symbols {
-    /// The start and the length of each.
-    entries: Vec<(u32, u32)>,
-    /// Their numbers by the hash of their text.
-    hashes: Numbers,
-}
-
-impl Symbols {
-    fn new() -> Symbols {
-        Symbols { entries: Vec::new(), hashes: Numbers::new() }
-    }
-
-    /// Returns a hash that is not 0.
-    #[inline]
-    fn hash(text: &[u8]) -> u64 {
-        let mut hash = text.len() as u64 | 1 << 32;
-        for chunk in text.chunks(8) {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            hash = (hash ^ u64::from_le_bytes(word)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-            hash ^= hash >> 29;
-        }
-        hash.max(1)
-    }
-
-    #[inline]
-    fn get(&self, out: &[u8], text: &[u8], hash: u64) -> Option<u32> {
-        let number = self.hashes.get(hash)?;
-        let (start, length) = self.entries[number as usize];
-        (&out[start as usize..(start + length) as usize] == text).then_some(number)
-    }
-
-    /// Looks up a symbol whose text begins at `start` of the output.
-    fn add(&mut self, start: usize, length: usize, hash: u64) -> Result<(), Unusual> {
-        let number = self.entries.len() as u32;
-        // Two texts with the same hash are extremely rare: Ruby can write those.
-        if self.hashes.find_or_add(hash, number).is_some() {
-            return Err(Unusual);
-        }
-        let place = |v: usize| u32::try_from(v).map_err(|_| Unusual);
-        self.entries.push((place(start)?, place(length)?));
-        Ok(())
-    }
-
-    fn clear(&mut self) {
-        self.entries.clear();
-        self.hashes.clear();
     }
 }
 
@@ -518,110 +472,6 @@ impl Dumper {
                 result?;
             }
             if default == ruby::NIL { Ok(()) } else { dumper.value(default) }
-        })
-    }
-
-    fn object(&mut self, object: VALUE) -> Written {
-        if ruby::heap_class(object) == names().object {
-            return self.inert(object);
-        }
-        self.class(OBJECT, object)?;
-        self.variables(object)
-    }
-
-    /// Writes an inert object in its original form.
-    #[cold]
-    fn inert(&mut self, object: VALUE) -> Written {
-        let names = names();
-        let name = ruby::variable(object, names.id_class_name);
-        let kind = ruby::variable(object, names.id_kind);
-        let value = ruby::variable(object, names.id_value);
-        let is_string = ruby::is_heap(name) && ruby::heap_kind(name) == T_STRING;
-        if !is_string || !ruby::is_ascii(name) {
-            return Err(Unusual);
-        }
-        let kind = crate::options::word(kind).unwrap_or_default();
-        match kind.as_str() {
-            "object" | "struct" if ruby::is_heap(value) && ruby::heap_kind(value) == T_HASH => {
-                self.out.push(if kind == "object" { OBJECT } else { STRUCT });
-                self.symbol(ruby::bytes_of(name))?;
-                self.long(ruby::hash_size(value) as i64)?;
-                self.deeper(|dumper| {
-                    let mut result = Ok(());
-                    ruby::each_pair(value, |key, value| {
-                        let is_text = ruby::is_heap(key) && ruby::heap_kind(key) == T_STRING;
-                        result = match is_text && ruby::is_ascii(key) {
-                            true => dumper.symbol(ruby::bytes_of(key)).map(drop),
-                            false => Err(Unusual),
-                        };
-                        result = std::mem::replace(&mut result, Ok(()))
-                            .and_then(|()| dumper.value(value));
-                        result.is_ok()
-                    });
-                    result
-                })
-            }
-            "marshal_dump" => {
-                self.out.push(USER_MARSHAL);
-                self.symbol(ruby::bytes_of(name))?;
-                self.deeper(|dumper| dumper.value(value))
-            }
-            _ => Err(Unusual),
-        }
-    }
-
-    /// Returns how it is written, and the class's name.
-    fn class(&mut self, kind: u8, object: VALUE) -> Written {
-        self.out.push(kind);
-        let class = ruby::heap_class(object);
-        // Classes are cached together with the names, whose IDs are smaller.
-        if let Some(number) = self.names.get(class) {
-            return self.symbol_link(number);
-        }
-        let name = ruby::class_name(class).ok_or(Unusual)?;
-        if !self.found.iter().any(|(known, text)| *known == class && **text == *name) {
-            if !ruby::is_found_under(class) {
-                return Err(Unusual);
-            }
-            if self.found.len() >= 64 {
-                self.found.clear();
-            }
-            self.found.push((class, name.into()));
-        }
-        let number = self.symbol(name)?;
-        self.names.find_or_add(class, number);
-        Ok(())
-    }
-
-    fn variables(&mut self, object: VALUE) -> Written {
-        let count = ruby::variable_count(object);
-        self.long(count as i64)?;
-        self.deeper(|dumper| {
-            let (mut result, mut written) = (Ok(()), 0);
-            ruby::each_variable(object, |name, value| {
-                written += 1;
-                result = dumper.name(name).and_then(|()| dumper.value(value));
-                result.is_ok()
-            });
-            result?;
-            if written == count { Ok(()) } else { Err(Unusual) }
-        })
-    }
-
-    fn structure(&mut self, structure: VALUE) -> Written {
-        if ruby::has_extra_variables(structure) {
-            return Err(Unusual);
-        }
-        self.class(STRUCT, structure)?;
-        let members = ruby::struct_members(structure);
-        let length = ruby::array_length(members);
-        self.long(length as i64)?;
-        self.deeper(|dumper| {
-            for index in 0..length {
-                dumper.symbol_value(ruby::array_get(members, index).ok_or(Unusual)?)?;
-                dumper.value(ruby::struct_value(structure, index))?;
-            }
-            Ok(())
         })
     }
 }
