@@ -3,17 +3,31 @@
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
-/// Returns the module `regauge._values`: conversions of values that are not plain data.
+/// Returns the module `regauge._values`: classes of values that are not plain data, and how they are
+/// decoded.
 pub fn values(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
     static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
-    let module = MODULE.get_or_try_init(py, || py.import("regauge._values").map(Bound::unbind))?;
-    Ok(module.bind(py))
+    imported(py, &MODULE, "regauge._values")
+}
+
+/// Returns the module `regauge._lower`: how values that are not plain data are encoded.
+pub fn lower(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
+    static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
+    imported(py, &MODULE, "regauge._lower")
 }
 
 /// Returns the module `regauge._errors`.
 pub fn errors(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
     static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
-    let module = MODULE.get_or_try_init(py, || py.import("regauge._errors").map(Bound::unbind))?;
+    imported(py, &MODULE, "regauge._errors")
+}
+
+fn imported<'py>(
+    py: Python<'py>,
+    module: &'static PyOnceLock<Py<PyModule>>,
+    name: &str,
+) -> PyResult<&'static Bound<'py, PyModule>> {
+    let module = module.get_or_try_init(py, || py.import(name).map(Bound::unbind))?;
     Ok(module.bind(py))
 }
 

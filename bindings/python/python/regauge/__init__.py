@@ -27,7 +27,7 @@ if _sys.implementation.name != "cpython":
         "use CPython 3.10 or later, or the command: regauge convert, regauge inspect"
     )
 
-from . import _files, _regauge
+from . import _files, _lower, _regauge  # The native part calls `_lower`.
 from . import bson, cbor, csv, json, marc, marshal, msgpack, ndjson, pickle, toml, tsv, yaml
 from ._arrow import to_arrow
 from ._async_store import AsyncBatch, AsyncStore

@@ -1,4 +1,4 @@
-"""Values that are not plain data: how they are decoded, and how they are encoded.
+"""Values that are not plain data: their classes, and how they are decoded. `_lower` encodes them.
 
 The native part calls the functions here. Nothing in this module looks up a class by a name from the
 data: every class that is ever instantiated is named in the source below.
@@ -7,20 +7,17 @@ data: every class that is ever instantiated is named in the source below.
 from __future__ import annotations
 
 import collections
-import dataclasses
 import datetime as _datetime
 import decimal as _decimal
 import enum
 import fractions
 import os
 import pathlib
-import re
-import sys
 import uuid as _uuid
 from typing import Any, NamedTuple
 
-_UTC = _datetime.timezone.utc
-_EPOCH = _datetime.datetime(1970, 1, 1, tzinfo=_UTC)
+UTC = _datetime.timezone.utc
+EPOCH = _datetime.datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Object:
@@ -156,7 +153,7 @@ class ObjectId:
     @property
     def generation_time(self) -> _datetime.datetime:
         """Returns its creation time, in UTC, to the second."""
-        return _EPOCH + _datetime.timedelta(seconds=int.from_bytes(self.binary[:4], "big"))
+        return EPOCH + _datetime.timedelta(seconds=int.from_bytes(self.binary[:4], "big"))
 
     def __str__(self) -> str:
         return self.binary.hex()
@@ -224,7 +221,7 @@ def timestamp(seconds: int, nanoseconds: int) -> Any:
     """Returns a point in time: a datetime in UTC if that can hold it."""
     if nanoseconds % 1000 == 0:
         try:
-            return _EPOCH + _datetime.timedelta(seconds=seconds, microseconds=nanoseconds // 1000)
+            return EPOCH + _datetime.timedelta(seconds=seconds, microseconds=nanoseconds // 1000)
         except OverflowError:
             pass
     return Timestamp(seconds, nanoseconds)
@@ -289,7 +286,7 @@ def uuid(data: bytes) -> _uuid.UUID:
 
 
 # Harmless factories of a defaultdict, by name.
-_FACTORIES = {
+FACTORIES = {
     f"builtins.{one.__name__}": one for one in (bool, bytes, dict, float, int, list, set, str, tuple)
 }
 _PATHS = {
@@ -300,10 +297,10 @@ _PATHS = {
     "PurePath": pathlib.PurePath,
     "Path": pathlib.Path,
 }
-_SET_TAG = "tag:yaml.org,2002:set"
+SET_TAG = "tag:yaml.org,2002:set"
 _OMAP_TAG = "tag:yaml.org,2002:omap"
 # https://www.iana.org/assignments/cbor-tags: 258 is a set.
-_CBOR_SET = "258"
+CBOR_SET = "258"
 
 
 def typed(origin: str, kind: str, name: str, value: Any, early: Object | None) -> Any:
@@ -316,7 +313,7 @@ def typed(origin: str, kind: str, name: str, value: Any, early: Object | None) -
             made = _python(kind, name, value)
         elif origin == "yaml":
             made = _yaml(name, value)
-        elif origin == "cbor" and name == _CBOR_SET and type(value) is list:
+        elif origin == "cbor" and name == CBOR_SET and type(value) is list:
             made = set(value)
         elif origin == "ruby" and kind == "set" and name == "Set":
             made = set(value)
@@ -331,7 +328,7 @@ def typed(origin: str, kind: str, name: str, value: Any, early: Object | None) -
 
 
 def _yaml(name: str, value: Any) -> Any:
-    if name == _SET_TAG and type(value) is dict:
+    if name == SET_TAG and type(value) is dict:
         return set(value) if all(one is None for one in value.values()) else None
     if name == _OMAP_TAG and type(value) is list:
         pairs = [next(iter(one.items())) for one in value if type(one) is dict and len(one) == 1]
@@ -355,8 +352,8 @@ def _python(kind: str, name: str, value: Any) -> Any:
     if kind == "deque":
         return collections.deque(value, int(name) if name else None)
     if kind == "defaultdict":
-        if not name or name in _FACTORIES:
-            return collections.defaultdict(_FACTORIES.get(name), value)
+        if not name or name in FACTORIES:
+            return collections.defaultdict(FACTORIES.get(name), value)
         return None
     if kind == "decimal":
         return _decimal.Decimal(value)
@@ -380,261 +377,3 @@ def construct(constructor: Any, kind: str, value: Any) -> Any:
         if set(value) <= {"args", "kwargs"}:
             return constructor(*value.get("args", ()), **value.get("kwargs", {}))
     return constructor(value)
-
-
-# --- Encoding: what an object is, in the vocabulary of the native part.
-
-# Formats that have a type for each of these.
-_HOLD_DATE = {"yaml", "toml", "cbor", "pickle"}
-_HOLD_DATETIME = {"yaml", "toml", "pickle"}
-_HOLD_OFFSET = {"yaml", "toml", "cbor", "pickle", "marshal"}
-_HOLD_TIMESTAMP = {"yaml", "toml", "cbor", "pickle", "marshal", "msgpack", "bson"}
-_HOLD_TIME = {"toml", "pickle"}
-_HOLD_UUID = {"cbor", "pickle", "bson"}
-_HOLD_DECIMAL = {"json", "ndjson", "yaml", "cbor", "pickle", "bson"}
-_HOLD_COMPLEX = {"pickle", "marshal"}
-
-_SECOND = _datetime.timedelta(seconds=1)
-_MICROSECOND = _datetime.timedelta(microseconds=1)
-
-
-def _moment(value: _datetime.datetime | _datetime.time, format: str) -> str:
-    """Returns the text of a time; TOML's has no zeros at the end of a fraction."""
-    text = value.isoformat()
-    return re.sub(r"(\.\d*[1-9])0+", r"\1", text) if format == "toml" else text
-
-
-def _lower_datetime(value: _datetime.datetime, format: str) -> tuple[Any, ...]:
-    offset = value.utcoffset()
-    if offset is None:
-        if format in _HOLD_DATETIME:
-            if format == "pickle" and value.fold:
-                return "typed", "python", "fold", "", value.replace(fold=0)
-            return "datetime", _moment(value, format)
-        if format == "bson":
-            value = value.replace(tzinfo=_UTC)
-        else:
-            return "text", value.isoformat()
-    elif offset and format in _HOLD_OFFSET:
-        return "offset_datetime", _moment(value, format)
-    if format in _HOLD_TIMESTAMP:
-        seconds, rest = divmod(value - _EPOCH, _SECOND)
-        return "timestamp", seconds, rest // _MICROSECOND * 1000
-    text = value.isoformat()
-    return "text", text[:-6] + "Z" if not offset and text.endswith("+00:00") else text
-
-
-def _lower_time(value: _datetime.time, format: str) -> tuple[Any, ...]:
-    kind = "time" if format in _HOLD_TIME and value.tzinfo is None else "text"
-    return kind, _moment(value, format)
-
-
-def _lower_timedelta(value: _datetime.timedelta, format: str) -> tuple[Any, ...]:
-    seconds, rest = divmod(value, _SECOND)
-    return "duration", seconds, rest // _MICROSECOND * 1000
-
-
-def _lower_decimal(value: _decimal.Decimal, format: str) -> tuple[Any, ...]:
-    if format == "marshal" and not value.is_snan():
-        return "typed", "ruby", "dump", "BigDecimal", _big_decimal(value)
-    if not value.is_finite():
-        if format == "pickle":
-            return "typed", "python", "decimal", "", str(value)
-        if format == "bson":
-            return "decimal", str(value)
-        return ("value", float(value)) if not value.is_snan() else ("unknown",)
-    if format in _HOLD_DECIMAL:
-        return "decimal", str(value)
-    return "text", str(value)
-
-
-def _big_decimal(value: _decimal.Decimal) -> bytes:
-    """Returns what Ruby's BigDecimal writes in Marshal (`BigDecimal#_dump`): the digits that its
-    words of nine can hold, and the number as 0.123e4. Ruby drops trailing zeros of a fraction."""
-    sign, figures, exponent = value.as_tuple()
-    minus = "-" if sign else ""
-    if isinstance(exponent, str):
-        return b"9:NaN" if exponent == "n" else f"9:{minus}Infinity".encode()
-    digits = "".join(map(str, figures)).lstrip("0")
-    point = len(digits) + exponent
-    digits = digits.rstrip("0")
-    if not digits:
-        return f"18:{minus}0.0".encode()
-    words = -(-point // 9) - (point - len(digits)) // 9
-    return f"{9 * max(words, 2)}:{minus}0.{digits}e{point}".encode()
-
-
-def _lower_set(value: Any, format: str) -> tuple[Any, ...]:
-    if format == "pickle":
-        return "typed", "python", "set" if isinstance(value, set) else "frozenset", "", list(value)
-    if format == "yaml":
-        return "typed", "yaml", "tag", _SET_TAG, dict.fromkeys(value)
-    if format == "cbor":
-        return "typed", "cbor", "tag", _CBOR_SET, list(value)
-    if format == "marshal":
-        return "typed", "ruby", "set", "Set", list(value)
-    return "value", list(value)
-
-
-def _lower_uuid(value: _uuid.UUID, format: str) -> tuple[Any, ...]:
-    return ("uuid", value.bytes) if format in _HOLD_UUID else ("text", str(value))
-
-
-def _lower_complex(value: complex, format: str) -> tuple[Any, ...]:
-    return "complex", value.real, value.imag
-
-
-def _lower_bytearray(value: bytearray, format: str) -> tuple[Any, ...]:
-    if format == "pickle":
-        return "typed", "python", "bytearray", "", bytes(value)
-    return "bytes", bytes(value)
-
-
-def _lower_object(value: Object, format: str) -> tuple[Any, ...]:
-    return "typed", value.origin, value.kind, value.name, value.value
-
-
-def _lower_mapping(kind: str) -> Any:
-    def lower_mapping(value: Any, format: str) -> tuple[Any, ...]:
-        if format != "pickle":
-            return ("dict",)
-        name = ""
-        if kind == "defaultdict" and value.default_factory is not None:
-            factory = value.default_factory
-            name = f"builtins.{factory.__name__}"
-            if _FACTORIES.get(name) is not factory:
-                return ("unknown",)
-        return "typed", "python", kind, name, dict(value)
-
-    return lower_mapping
-
-
-def _lower_deque(value: Any, format: str) -> tuple[Any, ...]:
-    if format != "pickle":
-        return "value", list(value)
-    name = "" if value.maxlen is None else str(value.maxlen)
-    return "typed", "python", "deque", name, list(value)
-
-
-def _lower_path(value: pathlib.PurePath, format: str) -> tuple[Any, ...]:
-    if format == "pickle":
-        return "typed", "python", "path", f"pathlib.{type(value).__name__}", str(value)
-    return "text", str(value)
-
-
-# By exact type: this covers most objects.
-_EXACT: dict[type, Any] = {
-    _datetime.datetime: _lower_datetime,
-    _datetime.date: lambda value, format: (
-        "date" if format in _HOLD_DATE else "text",
-        value.isoformat(),
-    ),
-    _datetime.time: _lower_time,
-    _datetime.timedelta: _lower_timedelta,
-    _decimal.Decimal: _lower_decimal,
-    _uuid.UUID: _lower_uuid,
-    set: _lower_set,
-    frozenset: _lower_set,
-    bytearray: _lower_bytearray,
-    memoryview: lambda value, format: ("bytes", value.tobytes()),
-    complex: _lower_complex,
-    Object: _lower_object,
-    Symbol: lambda value, format: ("symbol", str(value)),
-    Code: lambda value, format: ("code", str(value)),
-    BrokenText: lambda value, format: ("broken_text", bytes(value)),
-    ExtType: lambda value, format: ("ext", *value),
-    Timestamp: lambda value, format: ("timestamp", *value),
-    Duration: lambda value, format: ("exact_duration", *value),
-    Moment: lambda value, format: tuple(value),
-    Binary: lambda value, format: ("binary", bytes(value), value.subtype),
-    Decimal128: lambda value, format: ("decimal128", value.bid),
-    ObjectId: lambda value, format: ("objectid", value.binary),
-    Regex: lambda value, format: ("regex", *value),
-    BsonTimestamp: lambda value, format: ("bson_timestamp", *value),
-    DbPointer: lambda value, format: ("dbpointer", value.namespace, value.id.binary),
-    Simple: lambda value, format: ("simple", *value),
-    Special: lambda value, format: (value.value,),
-    collections.OrderedDict: _lower_mapping("ordered_dict"),
-    collections.Counter: _lower_mapping("counter"),
-    collections.defaultdict: _lower_mapping("defaultdict"),
-    collections.deque: _lower_deque,
-    fractions.Fraction: lambda value, format: (
-        ("typed", "python", "fraction", "", str(value)) if format == "pickle" else ("unknown",)
-    ),
-    range: lambda value, format: (
-        ("typed", "python", "range", "", [value.start, value.stop, value.step])
-        if format == "pickle"
-        else ("value", list(value))
-    ),
-}
-
-
-def _fields(cls: type) -> tuple[str, ...] | None:
-    """Returns the field names of a dataclass or an attrs class."""
-    if dataclasses.is_dataclass(cls):
-        return tuple(field.name for field in dataclasses.fields(cls))
-    attributes = getattr(cls, "__attrs_attrs__", None)
-    if attributes is not None:
-        return tuple(attribute.name for attribute in attributes)
-    return None
-
-
-def _lower_numpy(value: Any, format: str) -> tuple[Any, ...]:
-    numpy = sys.modules["numpy"]
-    kind = value.dtype.kind
-    if kind in "biufUSO":
-        if kind == "f" and value.dtype.itemsize > 8:
-            return ("unknown",)
-        if isinstance(value, numpy.ndarray):
-            return "value", value.tolist()
-        return "value", value.item()
-    if kind == "c" and value.dtype.itemsize <= 16:
-        return "value", value.tolist()
-    if kind in "mM":
-        # If it is finer than a microsecond, numpy itself would return a bare integer.
-        unit = numpy.datetime_data(value.dtype)[0]
-        if unit in ("us", "ms", "s", "m", "h", "D", "W") and not numpy.isnat(value).any():
-            return "value", value.tolist()
-        if unit == "ns" and value.ndim == 0 and not numpy.isnat(value):
-            seconds, rest = divmod(int(value.astype("int64")), 1_000_000_000)
-            made = timestamp(seconds, rest) if kind == "M" else duration(seconds, rest)
-            return "value", made
-        if value.ndim:
-            return "value", list(value)
-    return ("unknown",)
-
-
-def lower(value: Any, format: str) -> tuple[Any, ...]:
-    """Describes an object: a word, and what belongs to it. ("unknown",) leaves it to `default`."""
-    cls = type(value)
-    found = _EXACT.get(cls)
-    if found is not None:
-        done = found(value, format)
-        return done if done[0] != "unknown" else ()
-    if isinstance(value, enum.Enum):
-        return "value", value.value
-    names = _fields(cls)
-    if names is not None:
-        return "fields", names
-    # Subclasses: a named tuple is an array, as in json.
-    for base, word in ((str, "str"), (int, "int"), (float, "float"), (dict, "dict")):
-        if isinstance(value, base):
-            return (word,) if word != "int" or cls is not bool else ()
-    if isinstance(value, list):
-        return ("list",)
-    if isinstance(value, tuple):
-        return ("tuple",)
-    if isinstance(value, bytes):
-        return "bytes", bytes(value)
-    if isinstance(value, pathlib.PurePath):
-        return _lower_path(value, format)
-    numpy = sys.modules.get("numpy")
-    if numpy is not None and isinstance(value, (numpy.generic, numpy.ndarray)):
-        done = _lower_numpy(value, format)
-        return done if done[0] != "unknown" else ()
-    for parent in cls.__mro__[1:]:
-        found = _EXACT.get(parent)
-        if found is not None:
-            done = found(value, format)
-            return done if done[0] != "unknown" else ()
-    return ()

@@ -1,4 +1,4 @@
-//! Objects that are not plain data: `regauge._values.lower` describes each, and this emits the
+//! Objects that are not plain data: `regauge._lower.lower` describes each, and this emits the
 //! events.
 
 use pyo3::prelude::*;
@@ -31,7 +31,7 @@ impl<'py> Walker<'py> {
         self.ran += 1;
         let lowered = match &self.values {
             Some(values) => values.getattr("lower"),
-            None => python::values(self.py).and_then(|values| values.getattr("lower")),
+            None => python::lower(self.py).and_then(|module| module.getattr("lower")),
         };
         let lowered = lowered.and_then(|lower| lower.call1((object, self.format.name())));
         let lowered = lowered.map_err(|raised| self.raise(raised))?;

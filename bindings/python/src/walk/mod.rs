@@ -1,7 +1,7 @@
 //! Turns Python objects into events: the source of `dumps`.
 //!
 //! The types that make up nearly all data are recognised by their pointer and handled here; for
-//! other types, `regauge._values.lower` decides, called from [`lower`].
+//! other types, `regauge._lower.lower` decides, called from [`lower`].
 
 mod lower;
 mod shared;

@@ -40,7 +40,7 @@ class Conversions:
         self.unicode_errors = unicode_errors or "strict"
 
     def lower(self, value: Any, format: str) -> tuple[Any, ...]:
-        """Describes an object, as regauge._values.lower does; () leaves it to `default`."""
+        """Describes an object, as regauge._lower.lower does; () leaves it to `default`."""
         cls = type(value)
         if cls is ExtType or cls is _values.ExtType:
             return "ext", value.code, value.data
