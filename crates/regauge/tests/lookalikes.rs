@@ -11,47 +11,37 @@ use regauge::values::{read_values, write_values};
 use regauge::{
     ErrorKind, Ext, Format, OnLoss, Options, Origin, Timestamp, Type, Value, convert_bytes,
 };
+use regauge_testdata::Random;
 
 /// Number of documents without `REGAUGE_DOCUMENTS`.
 const DOCUMENTS: u64 = 5_000;
 
-/// xorshift64*: the same documents on every machine.
-struct Random(u64);
+/// Random documents.
+struct Values(Random);
 
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 16) as usize % bound
-    }
-
-    fn one_of<'a>(&mut self, list: &[&'a str]) -> &'a str {
-        list[self.below(list.len())]
-    }
-
+impl Values {
     fn key(&mut self, depth: usize) -> Value {
-        match self.below(12) {
+        match self.0.below(12) {
             0 => Value::Int(1),
             1 if depth > 0 => self.value(depth - 1),
-            2 => Value::Text(format!("$key:{}", self.one_of(NOTATIONS))),
-            3 => Value::Text(self.one_of(&["a", "value", "base64", "subType", "bits"]).into()),
-            _ => Value::Text(self.one_of(NAMES).into()),
+            2 => Value::Text(format!("$key:{}", self.0.of(NOTATIONS))),
+            3 => Value::Text(self.0.of(&["a", "value", "base64", "subType", "bits"]).into()),
+            _ => Value::Text(self.0.of(NAMES).into()),
         }
     }
 
     fn value(&mut self, depth: usize) -> Value {
-        match self.below(if depth == 0 { 3 } else { 10 }) {
+        match self.0.below(if depth == 0 { 3 } else { 10 }) {
             0 => Value::Int(1),
-            1 => Value::Text(self.one_of(&["NaN", "1", "AQI=", "Foo", "$literal", "00"]).into()),
-            2 => plain(self.one_of(NOTATIONS)),
-            3 => Value::Array((0..self.below(3)).map(|_| self.value(depth - 1)).collect()),
+            1 => Value::Text(self.0.of(&["NaN", "1", "AQI=", "Foo", "$literal", "00"]).into()),
+            2 => plain(self.0.of(NOTATIONS)),
+            3 => Value::Array((0..self.0.below(3)).map(|_| self.value(depth - 1)).collect()),
             _ => self.map(depth),
         }
     }
 
     fn map(&mut self, depth: usize) -> Value {
-        let pairs = (0..self.below(4)).map(|_| (self.key(depth - 1), self.value(depth - 1)));
+        let pairs = (0..self.0.below(4)).map(|_| (self.key(depth - 1), self.value(depth - 1)));
         Value::Map(pairs.collect())
     }
 }
@@ -166,9 +156,9 @@ fn look_alikes_come_back_through_every_pair() {
     let formats = formats();
     let mut through = 0;
     for seed in 0..documents {
-        let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+        let mut random = Values(Random::new(seed));
         let document = random.map(4);
-        let from = formats[random.below(formats.len())];
+        let from = formats[random.0.below(formats.len())];
         // JSON and BSON only have text keys.
         let Ok((source, _)) = write_values(slice::from_ref(&document), &options(from, from)) else {
             continue;
@@ -207,9 +197,9 @@ fn look_alikes_come_back_through_every_pair() {
 fn the_notation_nests() {
     let formats = formats();
     for seed in 0..300 {
-        let mut random = Random((seed << 20) | 1);
+        let mut random = Values(Random::new(seed << 20));
         let document = random.map(4);
-        let pick = |random: &mut Random| formats[random.below(formats.len())];
+        let pick = |random: &mut Values| formats[random.0.below(formats.len())];
         let (a, b, c) = (pick(&mut random), pick(&mut random), pick(&mut random));
         let Ok((source, _)) = write_values(&[document], &options(a, a)) else { continue };
         let mut wrap = options(a, b);

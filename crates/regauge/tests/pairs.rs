@@ -3,11 +3,8 @@
 //!
 //! `REGAUGE_DOCUMENTS` sets the total number of documents.
 
-mod random;
-
 use std::collections::BTreeMap;
 
-use random::Random;
 use regauge::convert::{Input, convert};
 use regauge::documents::Documents;
 use regauge::event::{Origin, Type};
@@ -15,52 +12,47 @@ use regauge::matrix::same;
 use regauge::output::StreamOutput;
 use regauge::values::{read_values, write_values};
 use regauge::{ErrorKind, Ext, Format, OnLoss, Options, Timestamp, Value};
+use regauge_testdata::Random;
 
 /// Number of documents without `REGAUGE_DOCUMENTS`.
 const DOCUMENTS: u64 = 20_000;
 
-impl Random {
-    fn one_of<'a, T: ?Sized>(&mut self, list: &[&'a T]) -> &'a T {
-        list[self.below(list.len() as u64) as usize]
-    }
+/// Random documents.
+struct Values(Random);
 
+impl Values {
     fn integer(&mut self) -> i64 {
-        let bits = self.below(64);
-        (self.next() >> bits) as i64
-    }
-
-    fn blob(&mut self) -> Vec<u8> {
-        let length = self.below(20);
-        (0..length).map(|_| self.next() as u8).collect()
+        let bits = self.0.below(64);
+        (self.0.bits() >> bits) as i64
     }
 
     fn text(&mut self) -> String {
-        match self.below(6) {
+        match self.0.below(6) {
             0 => "".into(),
-            1 => self.one_of(WORDS).into(),
-            2 => format!("{}{}", self.one_of(WORDS), self.one_of(WORDS)),
-            3 => "x".repeat(self.below(300) as usize),
-            4 => (0..self.below(12))
-                .filter_map(|_| char::from_u32(self.below(0x500) as u32))
+            1 => self.0.of(WORDS).into(),
+            2 => format!("{}{}", self.0.of(WORDS), self.0.of(WORDS)),
+            3 => "x".repeat(self.0.below(300)),
+            4 => (0..self.0.below(12))
+                .filter_map(|_| char::from_u32(self.0.below(0x500) as u32))
                 .collect(),
-            _ => format!("word{}", self.below(100)),
+            _ => format!("word{}", self.0.below(100)),
         }
     }
 
     fn key(&mut self, depth: u32) -> Value {
-        match self.below(20) {
+        match self.0.below(20) {
             0 => Value::Int(self.integer()),
-            1 => Value::Ext(Ext::Symbol(self.one_of(WORDS)).into()),
+            1 => Value::Ext(Ext::Symbol(self.0.of(WORDS)).into()),
             2 if depth > 0 => self.value(depth - 1),
-            3 => Value::Bytes(self.blob()),
+            3 => Value::Bytes(self.0.bytes(20)),
             4 => Value::Text(self.text()),
-            _ => Value::Text(format!("key{}", self.below(30))),
+            _ => Value::Text(format!("key{}", self.0.below(30))),
         }
     }
 
     fn typed(&mut self, depth: u32) -> Value {
-        let number = self.below(70_000).to_string();
-        let (origin, kind, name) = match self.below(12) {
+        let number = self.0.below(70_000).to_string();
+        let (origin, kind, name) = match self.0.below(12) {
             0 => (Origin::Yaml, "tag", "!mine"),
             1 => (Origin::Yaml, "tag", "tag:example.org,2026:thing"),
             2 => (Origin::Cbor, "tag", number.as_str()),
@@ -68,10 +60,10 @@ impl Random {
             4 => (Origin::Python, "set", ""),
             5 => (Origin::Bson, "scope", "f(x)"),
             // Tags that their format's reader converts to another value.
-            6 | 7 => (Origin::Cbor, "tag", self.one_of(CBOR_TAGS)),
-            8 | 9 => (Origin::Yaml, "tag", self.one_of(YAML_TAGS)),
-            10 => (Origin::Ruby, self.one_of(&["object", "struct"]), self.one_of(RUBY_CLASSES)),
-            _ => (Origin::Python, "global", self.one_of(&["builtins.set", "datetime.date"])),
+            6 | 7 => (Origin::Cbor, "tag", self.0.of(CBOR_TAGS)),
+            8 | 9 => (Origin::Yaml, "tag", self.0.of(YAML_TAGS)),
+            10 => (Origin::Ruby, self.0.of(&["object", "struct"]), self.0.of(RUBY_CLASSES)),
+            _ => (Origin::Python, "global", self.0.of(&["builtins.set", "datetime.date"])),
         };
         let value = match origin {
             // Types that are defined over one kind of value.
@@ -84,12 +76,12 @@ impl Random {
     }
 
     fn array(&mut self, depth: u32) -> Value {
-        let count = self.below(5);
+        let count = self.0.below(5);
         Value::Array((0..count).map(|_| self.value(depth - 1)).collect())
     }
 
     fn map(&mut self, depth: u32, text_keys: bool) -> Value {
-        let count = self.below(6);
+        let count = self.0.below(6);
         let pairs = (0..count).map(|number| {
             let key = match text_keys {
                 true => Value::Text(format!("@k{number}")),
@@ -103,33 +95,33 @@ impl Random {
     fn value(&mut self, depth: u32) -> Value {
         let containers = if depth == 0 { 0 } else { 12 };
         let ext = |v: Ext<'_>| Value::Ext(v.into());
-        match self.below(34 + containers) {
+        match self.0.below(34 + containers) {
             0..3 => Value::Null,
-            3 => Value::Bool(self.below(2) == 0),
+            3 => Value::Bool(self.0.below(2) == 0),
             4..8 => Value::Int(self.integer()),
-            8 => Value::UInt(self.next() | 1 << 63),
+            8 => Value::UInt(self.0.bits() | 1 << 63),
             9 => {
-                let mut magnitude = vec![self.next() as u8; 9 + self.below(9) as usize];
+                let mut magnitude = vec![self.0.bits() as u8; 9 + self.0.below(9)];
                 magnitude.push(1);
-                Value::BigInt { negative: self.below(2) == 0, magnitude }
+                Value::BigInt { negative: self.0.below(2) == 0, magnitude }
             }
-            10 => Value::F64(self.next() as i32 as f64 / 8.0),
-            11 => Value::F64(f64::from_bits(self.next())),
-            12 => Value::F64([0.0, -0.0, 1e16, 1e300, f64::INFINITY, 0.1][self.below(6) as usize]),
-            13 => Value::F32(self.next() as i16 as f32 / 8.0),
+            10 => Value::F64(self.0.bits() as i32 as f64 / 8.0),
+            11 => Value::F64(f64::from_bits(self.0.bits())),
+            12 => Value::F64([0.0, -0.0, 1e16, 1e300, f64::INFINITY, 0.1][self.0.below(6)]),
+            13 => Value::F32(self.0.bits() as i16 as f32 / 8.0),
             14..20 => Value::Text(self.text()),
-            20 => Value::Bytes(self.blob()),
+            20 => Value::Bytes(self.0.bytes(20)),
             21 => {
-                let nanoseconds = [0, 1, 1_000, 500_000_000][self.below(4) as usize];
-                let seconds = self.integer() >> self.below(40);
+                let nanoseconds = [0, 1, 1_000, 500_000_000][self.0.below(4)];
+                let seconds = self.integer() >> self.0.below(40);
                 Value::Timestamp(Timestamp { seconds, nanoseconds })
             }
-            22 => Value::Decimal(format!("{}.{:020}", self.integer(), self.below(1 << 40))),
-            23 => Value::BrokenText([&self.blob()[..], b"\xFF"].concat()),
+            22 => Value::Decimal(format!("{}.{:020}", self.integer(), self.0.below(1 << 40))),
+            23 => Value::BrokenText([&self.0.bytes(20)[..], b"\xFF"].concat()),
             24 => Value::Surrogates(b"a\xED\xA0\x80b".to_vec()),
-            25 => Value::MsgpackExt(self.below(100) as i8, self.blob()),
+            25 => Value::MsgpackExt(self.0.below(100) as i8, self.0.bytes(20)),
             26 => ext(Ext::Symbol(&self.text())),
-            27 => match self.below(4) {
+            27 => match self.0.below(4) {
                 0 => ext(Ext::Date("2026-11-21")),
                 1 => ext(Ext::Time("12:00:00.5")),
                 2 => ext(Ext::DateTime("2026-11-21T12:00:00.25")),
@@ -137,19 +129,19 @@ impl Random {
             },
             28 => ext(Ext::Duration {
                 seconds: self.integer() >> 20,
-                nanoseconds: [0, 5, 7_000][self.below(3) as usize],
+                nanoseconds: [0, 5, 7_000][self.0.below(3)],
             }),
-            29 => ext(Ext::Uuid([self.next() as u8; 16])),
-            30 => ext(Ext::ObjectId([self.next() as u8; 12])),
-            31 => match self.below(6) {
+            29 => ext(Ext::Uuid([self.0.bits() as u8; 16])),
+            30 => ext(Ext::ObjectId([self.0.bits() as u8; 12])),
+            31 => match self.0.below(6) {
                 0 => ext(Ext::MinKey),
                 1 => ext(Ext::Undefined),
                 2 => ext(Ext::Code("f()")),
-                3 => ext(Ext::BsonTimestamp { seconds: self.next() as u32, increment: 1 }),
-                4 => ext(Ext::Binary(128, &self.blob())),
+                3 => ext(Ext::BsonTimestamp { seconds: self.0.bits() as u32, increment: 1 }),
+                4 => ext(Ext::Binary(128, &self.0.bytes(20))),
                 _ => ext(Ext::Simple(100)),
             },
-            32 => ext(Ext::Regex { pattern: "^a+$", options: self.one_of(&["", "i", "im"]) }),
+            32 => ext(Ext::Regex { pattern: "^a+$", options: self.0.of(&["", "i", "im"]) }),
             33 => ext(Ext::Complex(self.integer() as f64, -0.0)),
             34..38 => self.array(depth),
             38..44 => self.map(depth, false),
@@ -159,7 +151,7 @@ impl Random {
 
     /// Returns a row of texts, as CSV requires.
     fn row(&mut self) -> Value {
-        let count = 1 + self.below(5);
+        let count = 1 + self.0.below(5);
         let pairs = (0..count).map(|number| {
             (Value::Text(format!("{number}{}", self.text())), Value::Text(self.text()))
         });
@@ -169,11 +161,11 @@ impl Random {
     /// Returns a document: usually a map, as BSON requires, sometimes with a value that occurs
     /// twice.
     fn document(&mut self) -> Value {
-        let mut document = match self.below(4) {
+        let mut document = match self.0.below(4) {
             0 => self.value(3),
             _ => self.map(3, false),
         };
-        if self.below(8) == 0
+        if self.0.below(8) == 0
             && let Value::Map(pairs) = &mut document
         {
             let shared = Value::Anchor(1, Box::new(self.array(2)));
@@ -316,7 +308,7 @@ fn nothing_is_lost_in_silence() {
         for &from in &formats {
             for &to in formats.iter().filter(|to| **to != from) {
                 let seed = round * 1_000 + (from as u64) * 32 + to as u64;
-                let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+                let mut random = Values(Random::new(seed));
                 // Few documents are rows by chance.
                 let document = match (from.is_table() || to.is_table()) && round % 2 == 0 {
                     true => random.row(),

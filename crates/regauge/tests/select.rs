@@ -1,36 +1,37 @@
 //! Selection by paths on events gives the same as on a tree, for random documents and random rules,
 //! from every format to itself and to MessagePack and NDJSON.
 
-mod random;
-
-use random::Random;
 use regauge::convert::{Action, Rule, Selection};
 use regauge::path::{Pattern, Selector};
 use regauge::values::{read_values, write_values};
 use regauge::{ErrorKind, Ext, Format, OnLoss, Options, Value, convert_bytes};
+use regauge_testdata::Random;
 
-impl Random {
+/// Random documents and rules.
+struct Values(Random);
+
+impl Values {
     fn name(&mut self) -> String {
-        ["a", "b", "c", "two words", "", "$x", "1"][self.below(7) as usize].to_owned()
+        ["a", "b", "c", "two words", "", "$x", "1"][self.0.below(7)].to_owned()
     }
 
     fn key(&mut self, texts: bool) -> Value {
-        match self.below(12) {
-            0 if !texts => Value::Int(self.below(3) as i64),
+        match self.0.below(12) {
+            0 if !texts => Value::Int(self.0.below(3) as i64),
             1 if !texts => Value::Ext(Ext::Symbol(&self.name()).into()),
             _ => Value::Text(self.name()),
         }
     }
 
     fn value(&mut self, depth: u32, texts: bool) -> Value {
-        match self.below(if depth == 0 { 7 } else { 16 }) {
+        match self.0.below(if depth == 0 { 7 } else { 16 }) {
             0 => Value::Null,
             1 => Value::Bool(true),
-            2 => Value::F64(self.below(100) as f64 / 4.0),
-            3 | 4 => Value::Int(self.below(1000) as i64 - 500),
+            2 => Value::F64(self.0.below(100) as f64 / 4.0),
+            3 | 4 => Value::Int(self.0.below(1000) as i64 - 500),
             5 | 6 => Value::Text(self.name()),
             7..11 => {
-                let count = self.below(5);
+                let count = self.0.below(5);
                 Value::Array((0..count).map(|_| self.value(depth - 1, texts)).collect())
             }
             _ => self.map(depth, texts),
@@ -39,7 +40,7 @@ impl Random {
 
     fn map(&mut self, depth: u32, texts: bool) -> Value {
         let mut pairs: Vec<(Value, Value)> = Vec::new();
-        for _ in 0..self.below(6) {
+        for _ in 0..self.0.below(6) {
             let key = self.key(texts);
             // Not every format has two equal keys.
             if !pairs.iter().any(|(other, _)| named(other) == named(&key)) {
@@ -52,7 +53,7 @@ impl Random {
     /// Returns a row of texts, as CSV requires.
     fn row(&mut self) -> Value {
         let mut pairs: Vec<(Value, Value)> = Vec::new();
-        for _ in 0..1 + self.below(6) {
+        for _ in 0..1 + self.0.below(6) {
             let key = Value::Text(self.name());
             if !pairs.iter().any(|(other, _)| *other == key) {
                 pairs.push((key, Value::Text(self.name())));
@@ -65,29 +66,29 @@ impl Random {
     fn path(&mut self, document: &Value) -> Pattern {
         let mut steps = Vec::new();
         let mut at = Some(document);
-        while steps.len() < 5 && (steps.is_empty() || self.below(3) > 0) {
-            let stray = self.below(12) == 0;
+        while steps.len() < 5 && (steps.is_empty() || self.0.below(3) > 0) {
+            let stray = self.0.below(12) == 0;
             at = match at {
                 Some(Value::Map(pairs)) if !pairs.is_empty() && !stray => {
-                    let (key, value) = &pairs[self.below(pairs.len() as u64) as usize];
-                    steps.push(match self.below(8) {
+                    let (key, value) = &pairs[self.0.below(pairs.len())];
+                    steps.push(match self.0.below(8) {
                         0 => Selector::EachKey,
                         _ => Selector::Key(named(key).into()),
                     });
                     Some(value)
                 }
                 Some(Value::Array(values)) if !values.is_empty() && !stray => {
-                    let index = self.below(values.len() as u64);
-                    steps.push(match self.below(3) {
-                        0 => Selector::Index(index),
+                    let index = self.0.below(values.len());
+                    steps.push(match self.0.below(3) {
+                        0 => Selector::Index(index as u64),
                         _ => Selector::Each,
                     });
-                    Some(&values[index as usize])
+                    Some(&values[index])
                 }
                 _ => {
-                    steps.push(match self.below(3) {
+                    steps.push(match self.0.below(3) {
                         0 => Selector::Each,
-                        1 => Selector::Index(self.below(3)),
+                        1 => Selector::Index(self.0.below(3) as u64),
                         _ => Selector::Key(self.name().into()),
                     });
                     None
@@ -99,9 +100,9 @@ impl Random {
 
     fn selection(&mut self, document: &Value) -> Selection {
         let mut selection = Selection::new();
-        for _ in 0..1 + self.below(4) {
+        for _ in 0..1 + self.0.below(4) {
             let path = self.path(document);
-            let action = match self.below(5) {
+            let action = match self.0.below(5) {
                 0 | 1 => Action::Only,
                 2 | 3 => Action::Drop,
                 _ => Action::Rename(self.name().into()),
@@ -222,7 +223,7 @@ fn select(
 
 /// Returns how many selections were compared, and how many were refused for two keys of one name.
 fn compare(from: Format, to: Format, rounds: u64) -> (u64, u64) {
-    let mut random = Random(0x5EED ^ u64::from(from.name().len() as u8) << 8 | 1);
+    let mut random = Values(Random::new(0x5EED ^ u64::from(from.name().len() as u8) << 8));
     let (mut compared, mut refused) = (0, 0);
     for round in 0..rounds {
         let texts = from.is_json() || from == Format::Toml || from == Format::Bson;

@@ -104,15 +104,3 @@ impl std::io::Read for Pieces<'_> {
         Ok(count)
     }
 }
-
-/// xorshift64*: yields the same numbers on every machine.
-pub(crate) struct Random(pub u64);
-
-impl Random {
-    pub fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        ((self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) % bound as u64) as usize
-    }
-}

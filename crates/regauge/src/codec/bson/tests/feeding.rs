@@ -2,62 +2,49 @@
 
 use std::io::Read;
 
+use regauge_testdata::Random;
+
 use super::*;
 
-/// xorshift64*: yields the same numbers on every machine.
-pub(super) struct Random(u64);
+/// Random values that BSON holds.
+pub(super) struct Values(pub(super) Random);
 
-impl Random {
-    pub(super) fn new(seed: u64) -> Random {
-        Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
-    }
-
-    pub(super) fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
-    }
-
-    pub(super) fn below(&mut self, bound: u64) -> u64 {
-        (self.next() >> 16) % bound
-    }
-
-    fn blob(&mut self, longest: u64) -> Vec<u8> {
-        let length = self.below(longest);
-        (0..length).map(|_| self.next() as u8).collect()
+impl Values {
+    pub(super) fn new(seed: u64) -> Values {
+        Values(Random::new(seed))
     }
 
     fn array<const N: usize>(&mut self) -> [u8; N] {
-        std::array::from_fn(|_| self.next() as u8)
+        std::array::from_fn(|_| self.0.bits() as u8)
     }
 
     /// Returns a value of any type that BSON holds.
     fn value(&mut self, depth: u32) -> Value {
         let kinds = if depth == 0 { 20 } else { 27 };
-        match self.below(kinds) {
+        match self.0.below(kinds) {
             0 => Value::Null,
-            1 => Value::Bool(self.below(2) == 0),
-            2 => Value::Int(i64::from(self.next() as i32)),
-            3 => Value::Int(self.next() as i64),
-            4 => Value::F64(self.next() as i32 as f64 / 8.0),
-            5 | 6 => text(&"a".repeat(self.below(70) as usize)),
-            7 => text(&"né€𝄞".repeat(self.below(20) as usize)),
-            8 => Value::Bytes(self.blob(300)),
-            9 => time(self.next() as i64 >> 12, self.below(1000) as u32 * 1_000_000),
+            1 => Value::Bool(self.0.below(2) == 0),
+            2 => Value::Int(i64::from(self.0.bits() as i32)),
+            3 => Value::Int(self.0.bits() as i64),
+            4 => Value::F64(self.0.bits() as i32 as f64 / 8.0),
+            5 | 6 => text(&"a".repeat(self.0.below(70))),
+            7 => text(&"né€𝄞".repeat(self.0.below(20))),
+            8 => Value::Bytes(self.0.bytes(300)),
+            9 => time(self.0.bits() as i64 >> 12, self.0.below(1000) as u32 * 1_000_000),
             10 => ext(Ext::ObjectId(self.array())),
             11 => ext(Ext::Uuid(self.array())),
             12 => ext(Ext::Decimal128(self.array())),
-            13 => ext(Ext::Binary(1 + self.below(3) as u8, &self.blob(30))),
+            13 => ext(Ext::Binary(1 + self.0.below(3) as u8, &self.0.bytes(30))),
             14 => ext(Ext::Regex { pattern: "a.*b", options: "imx" }),
-            15 => ext(Ext::BsonTimestamp { seconds: self.next() as u32, increment: 7 }),
-            16 => ext([Ext::MinKey, Ext::MaxKey, Ext::Undefined][self.below(3) as usize]),
+            15 => ext(Ext::BsonTimestamp { seconds: self.0.bits() as u32, increment: 7 }),
+            16 => ext([Ext::MinKey, Ext::MaxKey, Ext::Undefined][self.0.below(3)]),
             17 => ext(Ext::Code("f()")),
             18 => ext(Ext::Symbol("name")),
             19 => ext(Ext::DbPointer { namespace: "a.b", id: self.array() }),
             20 => scope("x", self.document(depth - 1)),
             21..24 => {
-                let count = if self.below(8) == 0 { 95 + self.below(10) } else { self.below(5) };
+                let count =
+                    if self.0.below(8) == 0 { 95 + self.0.below(10) } else { self.0.below(5) };
                 Value::Array((0..count).map(|_| self.value(depth - 1)).collect())
             }
             _ => self.document(depth - 1),
@@ -66,11 +53,11 @@ impl Random {
 
     /// Returns a document: a map whose keys are text.
     pub(super) fn document(&mut self, depth: u32) -> Value {
-        let count = self.below(6);
-        let key = |random: &mut Random| match random.below(8) {
-            0 => text(&"long".repeat(random.below(20) as usize)),
+        let count = self.0.below(6);
+        let key = |random: &mut Values| match random.0.below(8) {
+            0 => text(&"long".repeat(random.0.below(20))),
             1 => text("schlüssel"),
-            _ => text(&format!("key{}", random.below(30))),
+            _ => text(&format!("key{}", random.0.below(30))),
         };
         Value::Map((0..count).map(|_| (key(self), self.value(depth))).collect())
     }
@@ -120,20 +107,20 @@ fn check_pieces(bytes: &[u8], size: usize) {
 
 #[test]
 fn random_documents_come_back() {
-    let mut random = Random::new(2);
+    let mut random = Values::new(2);
     for round in 0..3000 {
         let value = random.document(4);
         let bytes = to_vec(&value, OnLoss::Refuse).unwrap();
         assert!(from_slice(&bytes).unwrap() == value, "round {round}");
         if round % 8 == 0 {
-            check_pieces(&bytes, 1 + random.below(40) as usize);
+            check_pieces(&bytes, 1 + random.0.below(40));
         }
     }
 }
 
 #[test]
 fn cut_at_every_byte() {
-    let mut random = Random::new(5);
+    let mut random = Values::new(5);
     let bytes: Vec<u8> =
         (0..30).flat_map(|_| to_vec(&random.document(3), OnLoss::Refuse).unwrap()).collect();
     let (all, error) = whole(&bytes);
@@ -149,35 +136,35 @@ fn cut_at_every_byte() {
 
 #[test]
 fn flipped_bytes_never_panic() {
-    let mut random = Random::new(3);
+    let mut random = Values::new(3);
     let mut failures = 0;
     for _ in 0..6000 {
         let mut bytes = to_vec(&random.document(4), OnLoss::Refuse).unwrap();
-        for _ in 0..1 + random.below(3) {
-            let place = random.below(bytes.len() as u64) as usize;
-            bytes[place] = random.next() as u8;
+        for _ in 0..1 + random.0.below(3) {
+            let place = random.0.below(bytes.len());
+            bytes[place] = random.0.bits() as u8;
         }
         failures += usize::from(whole(&bytes).1.is_some());
-        check_pieces(&bytes, 1 + random.below(9) as usize);
+        check_pieces(&bytes, 1 + random.0.below(9));
     }
     assert!(failures > 1000, "{failures}");
 }
 
 #[test]
 fn random_elements_never_panic() {
-    let mut random = Random::new(4);
+    let mut random = Values::new(4);
     let mut read = 0;
     for _ in 0..30_000 {
         let mut body = vec![];
-        for _ in 0..random.below(3) {
-            body.extend([1 + random.below(20) as u8, b'a', 0]);
-            body.extend([random.below(8) as u8, 0, 0, 0]);
-            body.extend(random.blob(12));
+        for _ in 0..random.0.below(3) {
+            body.extend([1 + random.0.below(20) as u8, b'a', 0]);
+            body.extend([random.0.below(8) as u8, 0, 0, 0]);
+            body.extend(random.0.bytes(12));
         }
         let mut bytes = (body.len() as u32 + 5).to_le_bytes().to_vec();
         bytes.extend(body);
         bytes.push(0);
-        check_pieces(&bytes, 1 + random.below(5) as usize);
+        check_pieces(&bytes, 1 + random.0.below(5));
         let Ok(value) = from_slice(&bytes) else { continue };
         let Ok(written) = to_vec(&value, OnLoss::Refuse) else { continue };
         assert_eq!(format!("{:?}", from_slice(&written).unwrap()), format!("{value:?}"));

@@ -296,7 +296,7 @@ fn arrays_are_split_into_documents() {
 /// Writes through a small buffer into a stream, with lengths filled in in the output.
 #[test]
 fn documents_that_do_not_fit_into_memory() {
-    let mut random = feeding::Random::new(12);
+    let mut random = feeding::Values::new(12);
     let mut expected = Vec::new();
     let mut bytes = Vec::new();
     let out = Out::flushing_at(64, StreamOutput::new(&mut bytes), 1 << 20);

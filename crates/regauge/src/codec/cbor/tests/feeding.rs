@@ -2,74 +2,56 @@
 
 use std::io::Read;
 
+use regauge_testdata::Random;
+
 use super::*;
 
-/// xorshift64*: the same numbers on every machine.
-pub(super) struct Random(u64);
+/// Random values that CBOR holds.
+pub(super) struct Values(pub(super) Random);
 
-impl Random {
-    pub(super) fn new(seed: u64) -> Random {
-        Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
-    }
-
-    pub(super) fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
-    }
-
-    pub(super) fn below(&mut self, bound: u64) -> u64 {
-        (self.next() >> 16) % bound
-    }
-
-    /// Returns small numbers more often than large ones.
-    fn skewed(&mut self, bits: u64) -> u64 {
-        let width = self.below(bits + 1);
-        self.next() & ((1u64 << (width % 64)).wrapping_sub(1))
-    }
-
-    fn blob(&mut self, longest: u64) -> Vec<u8> {
-        let length = self.below(longest);
-        (0..length).map(|_| self.next() as u8).collect()
+impl Values {
+    pub(super) fn new(seed: u64) -> Values {
+        Values(Random::new(seed))
     }
 
     /// Returns a value of any type that CBOR holds, some of them at width boundaries.
     pub(super) fn value(&mut self, depth: u32) -> Value {
         let kinds = if depth == 0 { 20 } else { 30 };
-        match self.below(kinds) {
+        match self.0.below(kinds) {
             0 => Value::Null,
-            1 => Value::Bool(self.below(2) == 0),
-            2 | 3 => Value::Int(self.skewed(63) as i64),
-            4 => Value::Int(!(self.skewed(63) as i64)),
-            5 => Value::UInt(self.next() | 1 << 63),
-            6 => Value::F64(self.next() as i32 as f64 / 8.0),
-            7 => Value::F32(self.next() as i16 as f32 / 8.0),
-            8 | 9 => text(&"a".repeat(self.skewed(9) as usize)),
-            10 => text(&"né€𝄞".repeat(self.skewed(5) as usize)),
-            11 => Value::Bytes(self.blob(300)),
-            12 => time(self.skewed(40) as i64 - 5, self.below(1_000_000_000) as u32),
-            13 => time(self.next() as i64, self.below(512) as u32 * 1_953_125),
+            1 => Value::Bool(self.0.below(2) == 0),
+            2 | 3 => Value::Int(self.0.skewed(63) as i64),
+            4 => Value::Int(!(self.0.skewed(63) as i64)),
+            5 => Value::UInt(self.0.bits() | 1 << 63),
+            6 => Value::F64(self.0.bits() as i32 as f64 / 8.0),
+            7 => Value::F32(self.0.bits() as i16 as f32 / 8.0),
+            8 | 9 => text(&"a".repeat(self.0.skewed(9) as usize)),
+            10 => text(&"né€𝄞".repeat(self.0.skewed(5) as usize)),
+            11 => Value::Bytes(self.0.bytes(300)),
+            12 => time(self.0.skewed(40) as i64 - 5, self.0.below(1_000_000_000) as u32),
+            13 => time(self.0.bits() as i64, self.0.below(512) as u32 * 1_953_125),
             14 => {
-                let mut magnitude = self.blob(12);
+                let mut magnitude = self.0.bytes(12);
                 magnitude.extend([1; 9]);
-                big(self.below(2) == 0, &magnitude)
+                big(self.0.below(2) == 0, &magnitude)
             }
-            15 => Value::Decimal(format!("{}.{}", self.next() as i32, self.below(1000))),
-            16 => ext([Ext::Undefined, Ext::Simple(3), Ext::Simple(99)][self.below(3) as usize]),
-            17 => ext(Ext::Uuid(std::array::from_fn(|_| self.next() as u8))),
+            15 => Value::Decimal(format!("{}.{}", self.0.bits() as i32, self.0.below(1000))),
+            16 => ext([Ext::Undefined, Ext::Simple(3), Ext::Simple(99)][self.0.below(3)]),
+            17 => ext(Ext::Uuid(std::array::from_fn(|_| self.0.bits() as u8))),
             18 => ext(Ext::Symbol("name")),
-            19 => ext(Ext::Duration { seconds: self.next() as i64, nanoseconds: 7 }),
-            20..23 => tagged(1 << self.below(64) | 1 << 12, self.value(depth - 1)),
+            19 => ext(Ext::Duration { seconds: self.0.bits() as i64, nanoseconds: 7 }),
+            20..23 => tagged(1 << self.0.below(64) | 1 << 12, self.value(depth - 1)),
             23..27 => {
-                let count = if self.below(8) == 0 { 22 + self.below(5) } else { self.below(5) };
+                let count =
+                    if self.0.below(8) == 0 { 22 + self.0.below(5) } else { self.0.below(5) };
                 Value::Array((0..count).map(|_| self.value(depth - 1)).collect())
             }
             _ => {
-                let count = if self.below(8) == 0 { 22 + self.below(5) } else { self.below(5) };
-                let key = |random: &mut Random| match random.below(6) {
+                let count =
+                    if self.0.below(8) == 0 { 22 + self.0.below(5) } else { self.0.below(5) };
+                let key = |random: &mut Values| match random.0.below(6) {
                     0 => random.value(depth - 1),
-                    _ => text(&format!("key{}", random.below(30))),
+                    _ => text(&format!("key{}", random.0.below(30))),
                 };
                 Value::Map((0..count).map(|_| (key(self), self.value(depth - 1))).collect())
             }
@@ -160,29 +142,29 @@ fn cut_at_every_byte() {
 
 #[test]
 fn random_documents_come_back() {
-    let mut random = Random::new(2);
+    let mut random = Values::new(2);
     for round in 0..3000 {
         let value = random.value(4);
         let bytes = written(&value);
         assert!(from_slice(&bytes).unwrap() == value, "round {round}");
         if round % 8 == 0 {
-            check_pieces(&bytes, 1 + random.below(40) as usize);
+            check_pieces(&bytes, 1 + random.0.below(40));
         }
     }
 }
 
 #[test]
 fn flipped_bytes_never_panic() {
-    let mut random = Random::new(3);
+    let mut random = Values::new(3);
     let mut failures = 0;
     for _ in 0..4000 {
         let mut bytes = written(&random.value(4));
-        for _ in 0..1 + random.below(3) {
-            let place = random.below(bytes.len() as u64) as usize;
-            bytes[place] = random.next() as u8;
+        for _ in 0..1 + random.0.below(3) {
+            let place = random.0.below(bytes.len());
+            bytes[place] = random.0.bits() as u8;
         }
         failures += usize::from(whole(&bytes).1.is_some());
-        check_pieces(&bytes, 1 + random.below(9) as usize);
+        check_pieces(&bytes, 1 + random.0.below(9));
         let _ = diagnostic(&bytes);
     }
     assert!(failures > 500, "{failures}");
@@ -190,11 +172,11 @@ fn flipped_bytes_never_panic() {
 
 #[test]
 fn random_bytes_never_panic() {
-    let mut random = Random::new(4);
+    let mut random = Values::new(4);
     let mut read = 0;
     for _ in 0..20_000 {
-        let bytes = random.blob(40);
-        check_pieces(&bytes, 1 + random.below(5) as usize);
+        let bytes = random.0.bytes(40);
+        check_pieces(&bytes, 1 + random.0.below(5));
         // Whatever can be read can be written, and then reads the same.
         let Ok(value) = from_slice(&bytes) else { continue };
         let Ok(written) = to_vec(&value, OnLoss::Refuse) else { continue };

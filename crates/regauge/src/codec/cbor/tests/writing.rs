@@ -1,6 +1,6 @@
 //! What the writer does beyond a value's bytes: late heads, sorted keys, breaks, losses.
 
-use super::feeding::Random;
+use super::feeding::Values;
 use super::*;
 use crate::bytes::buffer::Out;
 use crate::bytes::output::StreamOutput;
@@ -81,7 +81,7 @@ fn deterministic() -> Options {
 
 #[test]
 fn unknown_lengths_give_the_same_bytes() {
-    let mut random = Random::new(11);
+    let mut random = Values::new(11);
     for _ in 0..1000 {
         let value = random.value(5);
         assert_eq!(with(&value, &Options::default()), written(&value));
@@ -95,7 +95,7 @@ fn unknown_lengths_give_the_same_bytes() {
 /// Writes through a small buffer into a stream, with containers that are committed.
 #[test]
 fn containers_that_do_not_fit_into_memory() {
-    let mut random = Random::new(12);
+    let mut random = Values::new(12);
     let mut wide = 0;
     for _ in 0..300 {
         let value = Value::Array((0..20).map(|_| random.value(4)).collect());
@@ -121,7 +121,7 @@ fn indefinite_lengths_on_demand() {
     assert_eq!(with(&value, &options), hex("9f bf 6161 9f ff ff ff"));
     // A known length is written.
     assert_eq!(to_vec_with(&value, &options, OnLoss::Refuse).unwrap(), written(&value));
-    let mut random = Random::new(13);
+    let mut random = Values::new(13);
     for _ in 0..300 {
         let value = random.value(4);
         assert_eq!(from_slice(&with(&value, &options)).unwrap(), value);
@@ -175,7 +175,7 @@ fn the_deterministic_encoding() {
         hex(&format!("a2 6163 81 {sorted} {sorted} {sorted}"))
     );
     // Deterministic output stays the same when it is encoded again.
-    let mut random = Random::new(14);
+    let mut random = Values::new(14);
     for _ in 0..500 {
         let bytes = with(&random.value(4), &deterministic());
         let again = from_slice(&bytes).unwrap();

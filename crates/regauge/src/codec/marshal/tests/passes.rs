@@ -1,9 +1,11 @@
 //! Both passes in one, compared with one after the other: the same events, or the same error.
 
+use regauge_testdata::Random;
+
 use crate::codec::marshal::{Options, Parser, Reader};
 use crate::model::limits::Limits;
 use crate::policy::event::Source as _;
-use crate::policy::event::recorder::{Pieces, Random, Recorder};
+use crate::policy::event::recorder::{Pieces, Recorder};
 use crate::{Error, Result};
 
 type Outcome = std::result::Result<u64, (crate::ErrorKind, Option<u64>, String)>;
@@ -251,7 +253,7 @@ impl Documents {
 
 #[test]
 fn one_pass_says_what_two_say() {
-    let random = Random(7);
+    let random = Random::new(7);
     let mut documents = Documents { random, bytes: Vec::new(), objects: 0, symbols: 0 };
     let (mut whole, mut are_plain) = (0, 0);
     for round in 0..8000 {

@@ -2,65 +2,47 @@
 
 use std::io::Read;
 
+use regauge_testdata::Random;
+
 use super::*;
 use crate::Error;
 
-/// xorshift64*: yields the same numbers on every machine.
-pub(super) struct Random(u64);
+/// Random values that MessagePack holds.
+pub(super) struct Values(pub(super) Random);
 
-impl Random {
-    pub(super) fn new(seed: u64) -> Random {
-        Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
-    }
-
-    pub(super) fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
-    }
-
-    pub(super) fn below(&mut self, bound: u64) -> u64 {
-        (self.next() >> 16) % bound
-    }
-
-    /// Returns small numbers more often than large ones.
-    fn skewed(&mut self, bits: u64) -> u64 {
-        let width = self.below(bits + 1);
-        self.next() & ((1u64 << (width % 64)).wrapping_sub(1))
-    }
-
-    fn blob(&mut self, longest: u64) -> Vec<u8> {
-        let length = self.below(longest);
-        (0..length).map(|_| self.next() as u8).collect()
+impl Values {
+    pub(super) fn new(seed: u64) -> Values {
+        Values(Random::new(seed))
     }
 
     /// Returns a value of any type, some of them at the boundaries of widths.
     pub(super) fn value(&mut self, depth: u32) -> Value {
         let kinds = if depth == 0 { 14 } else { 20 };
-        match self.below(kinds) {
+        match self.0.below(kinds) {
             0 => Value::Null,
-            1 => Value::Bool(self.below(2) == 0),
-            2 | 3 => Value::Int(self.skewed(63) as i64),
-            4 => Value::Int(!(self.skewed(63) as i64)),
-            5 => Value::UInt(self.next() | 1 << 63),
-            6 => Value::F64(self.next() as i32 as f64 / 8.0),
-            7 => Value::F32(self.next() as i16 as f32 / 8.0),
-            8 => Value::Text("a".repeat(self.skewed(9) as usize)),
-            9 => Value::Text("né€𝄞".repeat(self.skewed(5) as usize)),
-            10 => Value::Bytes(self.blob(300)),
-            11 => time(self.skewed(40) as i64 - 5, self.below(1_000_000_000) as u32),
-            12 => Value::MsgpackExt(self.below(100) as i8, self.blob(20)),
-            13 => Value::BrokenText([&self.blob(50)[..], b"\xFF"].concat()),
+            1 => Value::Bool(self.0.below(2) == 0),
+            2 | 3 => Value::Int(self.0.skewed(63) as i64),
+            4 => Value::Int(!(self.0.skewed(63) as i64)),
+            5 => Value::UInt(self.0.bits() | 1 << 63),
+            6 => Value::F64(self.0.bits() as i32 as f64 / 8.0),
+            7 => Value::F32(self.0.bits() as i16 as f32 / 8.0),
+            8 => Value::Text("a".repeat(self.0.skewed(9) as usize)),
+            9 => Value::Text("né€𝄞".repeat(self.0.skewed(5) as usize)),
+            10 => Value::Bytes(self.0.bytes(300)),
+            11 => time(self.0.skewed(40) as i64 - 5, self.0.below(1_000_000_000) as u32),
+            12 => Value::MsgpackExt(self.0.below(100) as i8, self.0.bytes(20)),
+            13 => Value::BrokenText([&self.0.bytes(50)[..], b"\xFF"].concat()),
             14..17 => {
-                let count = if self.below(8) == 0 { 14 + self.below(5) } else { self.below(5) };
+                let count =
+                    if self.0.below(8) == 0 { 14 + self.0.below(5) } else { self.0.below(5) };
                 Value::Array((0..count).map(|_| self.value(depth - 1)).collect())
             }
             _ => {
-                let count = if self.below(8) == 0 { 14 + self.below(5) } else { self.below(5) };
-                let key = |random: &mut Random| match random.below(6) {
+                let count =
+                    if self.0.below(8) == 0 { 14 + self.0.below(5) } else { self.0.below(5) };
+                let key = |random: &mut Values| match random.0.below(6) {
                     0 => random.value(depth - 1),
-                    _ => Value::Text(format!("key{}", random.below(30))),
+                    _ => Value::Text(format!("key{}", random.0.below(30))),
                 };
                 Value::Map((0..count).map(|_| (key(self), self.value(depth - 1))).collect())
             }
@@ -173,21 +155,21 @@ fn cut_at_every_byte() {
 
 #[test]
 fn random_documents_in_pieces() {
-    let mut random = Random::new(1);
+    let mut random = Values::new(1);
     for round in 0..400 {
         let mut bytes = Vec::new();
-        for _ in 0..random.below(4) {
+        for _ in 0..random.0.below(4) {
             bytes.extend(to_vec(&random.value(4), OnLoss::Refuse).unwrap());
         }
         let (_, error) = whole(&bytes);
         assert!(error.is_none(), "round {round}: {error:?}");
-        check_pieces(&bytes, 1 + random.below(40) as usize);
+        check_pieces(&bytes, 1 + random.0.below(40));
     }
 }
 
 #[test]
 fn random_documents_come_back() {
-    let mut random = Random::new(2);
+    let mut random = Values::new(2);
     for _ in 0..2000 {
         let value = random.value(4);
         let bytes = to_vec(&value, OnLoss::Refuse).unwrap();
@@ -199,26 +181,26 @@ fn random_documents_come_back() {
 
 #[test]
 fn flipped_bytes_never_panic() {
-    let mut random = Random::new(3);
+    let mut random = Values::new(3);
     let mut failures = 0;
     for _ in 0..4000 {
         let mut bytes = to_vec(&random.value(4), OnLoss::Refuse).unwrap();
-        for _ in 0..1 + random.below(3) {
-            let place = random.below(bytes.len() as u64) as usize;
-            bytes[place] = random.next() as u8;
+        for _ in 0..1 + random.0.below(3) {
+            let place = random.0.below(bytes.len());
+            bytes[place] = random.0.bits() as u8;
         }
         failures += usize::from(whole(&bytes).1.is_some());
-        check_pieces(&bytes, 1 + random.below(9) as usize);
+        check_pieces(&bytes, 1 + random.0.below(9));
     }
     assert!(failures > 500, "{failures}");
 }
 
 #[test]
 fn random_bytes_never_panic() {
-    let mut random = Random::new(4);
+    let mut random = Values::new(4);
     for _ in 0..20_000 {
-        let bytes = random.blob(40);
-        check_pieces(&bytes, 1 + random.below(5) as usize);
+        let bytes = random.0.bytes(40);
+        check_pieces(&bytes, 1 + random.0.below(5));
         // What can be read can be written, and then reads back the same.
         if let Ok(value) = from_slice(&bytes) {
             let written = to_vec(&value, OnLoss::Refuse).unwrap();
@@ -231,7 +213,7 @@ fn random_bytes_never_panic() {
 
 #[test]
 fn a_splitter_finds_every_end_in_pieces() {
-    let mut random = Random::new(5);
+    let mut random = Values::new(5);
     let documents: Vec<Vec<u8>> =
         (0..200).map(|_| to_vec(&random.value(4), OnLoss::Refuse).unwrap()).collect();
     let stream = documents.concat();

@@ -2,7 +2,7 @@
 
 use std::io::{Read as _, Seek as _};
 
-use super::feeding::Random;
+use super::feeding::Values;
 use super::*;
 use crate::bytes::buffer::Out;
 use crate::bytes::output::{FileOutput, StreamOutput};
@@ -61,7 +61,7 @@ fn through_outputs(flush: usize, hold: u64, script: impl Fn(&mut Writer<'_>)) ->
 
 #[test]
 fn unknown_lengths_give_the_same_bytes() {
-    let mut random = Random::new(11);
+    let mut random = Values::new(11);
     let mut writer = Writer::in_memory(OnLoss::Refuse);
     let mut expected = Vec::new();
     for _ in 0..1000 {
@@ -105,7 +105,7 @@ impl<S: Sink> Sink for Windowed<S> {
 
 #[test]
 fn kept_promises_give_the_same_bytes() {
-    let mut random = Random::new(17);
+    let mut random = Values::new(17);
     let fidelity = || Fidelity::new(OnLoss::Refuse, Format::Msgpack);
     let text = |length: usize| Value::Text("text ".repeat(14).split_at(length).0.into());
     let texts = Value::Array((0..70).map(text).collect());
@@ -163,11 +163,11 @@ fn unknown_lengths_at_every_width() {
 
 #[test]
 fn outputs_with_tiny_bounds_hold_the_same_documents() {
-    let mut random = Random::new(12);
+    let mut random = Values::new(12);
     let mut committed = 0;
     for round in 0..600 {
-        let values: Vec<Value> = (0..1 + random.below(3)).map(|_| random.value(5)).collect();
-        let (flush, hold) = (1 + random.below(300) as usize, random.below(400));
+        let values: Vec<Value> = (0..1 + random.0.below(3)).map(|_| random.value(5)).collect();
+        let (flush, hold) = (1 + random.0.below(300), random.0.below(400) as u64);
         let bytes = through_outputs(flush, hold, |writer| {
             for value in &values {
                 write_unsized(value, writer);
@@ -271,13 +271,13 @@ fn everything_open_is_committed_at_once() {
 
 #[test]
 fn records_that_are_rolled_back_leave_no_trace() {
-    let mut random = Random::new(13);
+    let mut random = Values::new(13);
     for round in 0..400 {
         // Records in an open array, or separate documents.
         let in_array = round % 2 == 0;
         let records: Vec<(Value, bool)> =
-            (0..random.below(20)).map(|_| (random.value(4), random.below(3) == 0)).collect();
-        let (flush, hold) = (1 + random.below(200) as usize, random.below(300));
+            (0..random.0.below(20)).map(|_| (random.value(4), random.0.below(3) == 0)).collect();
+        let (flush, hold) = (1 + random.0.below(200), random.0.below(300) as u64);
         let bytes = through_outputs(flush, hold, |writer| {
             if in_array {
                 writer.begin_array(None).unwrap();

@@ -1,7 +1,9 @@
 //! Plain data as a flat sequence and through the machine: the same events, or the same error.
 
+use regauge_testdata::Random;
+
 use super::*;
-use crate::policy::event::recorder::{Pieces, Random, Recorder};
+use crate::policy::event::recorder::{Pieces, Recorder};
 
 type Outcome = (Vec<String>, std::result::Result<u64, (ErrorKind, Option<u64>, String)>);
 
@@ -193,7 +195,7 @@ impl Programs {
 
 #[test]
 fn plain_data_is_what_the_machine_makes_of_it() {
-    let mut random = Programs(Random(1));
+    let mut random = Programs(Random::new(1));
     let (mut plain, mut all) = (0, 0);
     for round in 0..6000 {
         let mut limits = Limits::default();

@@ -1,5 +1,7 @@
 //! Random documents: events to YAML and back to the same events.
 
+use regauge_testdata::Random;
+
 use crate::bytes::buffer::Out;
 use crate::codec::yaml::{Parser, Reader, WriteOptions, Writer};
 use crate::model::format::Format;
@@ -9,33 +11,14 @@ use crate::policy::event::{Ext, Origin, Sink as _, Source as _, Timestamp, Type,
 use crate::policy::fidelity::{Fidelity, OnLoss};
 use crate::policy::tree::Builder;
 
-/// xorshift64*: yields the same numbers on every machine.
-struct Random {
-    state: u64,
+/// Random documents.
+struct Documents {
+    random: Random,
     /// How many anchors the document has so far.
     anchors: u64,
 }
 
-impl Random {
-    fn new(seed: u64) -> Random {
-        Random { state: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1, anchors: 0 }
-    }
-
-    fn next(&mut self) -> u64 {
-        self.state ^= self.state >> 12;
-        self.state ^= self.state << 25;
-        self.state ^= self.state >> 27;
-        self.state.wrapping_mul(0x2545_F491_4F6C_DD1D)
-    }
-
-    fn below(&mut self, bound: u64) -> u64 {
-        (self.next() >> 16) % bound
-    }
-
-    fn of<'a>(&mut self, list: &[&'a str]) -> &'a str {
-        list[self.below(list.len() as u64) as usize]
-    }
-
+impl Documents {
     /// Returns text that grammars and schemas could mistake for something else.
     fn text(&mut self) -> String {
         const PIECES: [&str; 48] = [
@@ -44,35 +27,42 @@ impl Random {
             ">", "%", "@", "`", "~", "=", "<<", "---", "...", "é", "日本", "🦀", "\u{85}",
             "\u{2028}", "\u{FEFF}", "\0",
         ];
-        match self.below(8) {
+        match self.random.below(8) {
             0 => self
+                .random
                 .of(&["yes", "null", "~", "", "1.5", "0o7", "2001-01-01", "<<", "-", "x"])
                 .to_owned(),
-            1 => "word and ".repeat(self.below(300) as usize),
-            2 => (0..self.below(6)).map(|_| self.text() + "\n").collect(),
-            _ => (0..self.below(9)).map(|_| self.of(&PIECES)).collect(),
+            1 => "word and ".repeat(self.random.below(300)),
+            2 => (0..self.random.below(6)).map(|_| self.text() + "\n").collect(),
+            _ => (0..self.random.below(9)).map(|_| self.random.of(&PIECES)).collect(),
         }
     }
 
     fn leaf(&mut self) -> Value {
-        match self.below(14) {
+        match self.random.below(14) {
             0 => Value::Null,
-            1 => Value::Bool(self.below(2) == 0),
-            2 => Value::Int((self.next() >> self.below(64)) as i64),
-            3 => Value::Int(!((self.next() >> self.below(63) >> 1) as i64)),
-            4 => Value::UInt(self.next() | 1 << 63),
+            1 => Value::Bool(self.random.below(2) == 0),
+            2 => Value::Int((self.random.bits() >> self.random.below(64)) as i64),
+            3 => Value::Int(!((self.random.bits() >> self.random.below(63) >> 1) as i64)),
+            4 => Value::UInt(self.random.bits() | 1 << 63),
             5 => {
                 let mut magnitude: Vec<u8> =
-                    (0..9 + self.below(90)).map(|_| self.next() as u8).collect();
+                    (0..9 + self.random.below(90)).map(|_| self.random.bits() as u8).collect();
                 magnitude.push(1);
-                Value::BigInt { negative: self.below(2) == 0, magnitude }
+                Value::BigInt { negative: self.random.below(2) == 0, magnitude }
             }
-            6 => Value::F64(f64::from_bits(self.next())),
-            7 => Value::F64(self.below(2000) as f64 / 8.0 - 100.0),
-            8 => Value::Bytes((0..self.below(40)).map(|_| self.next() as u8).collect()),
+            6 => Value::F64(f64::from_bits(self.random.bits())),
+            7 => Value::F64(self.random.below(2000) as f64 / 8.0 - 100.0),
+            8 => {
+                Value::Bytes((0..self.random.below(40)).map(|_| self.random.bits() as u8).collect())
+            }
             9 => Value::Timestamp(Timestamp {
-                seconds: self.below(300_000_000_000) as i64 - 50_000_000_000,
-                nanoseconds: if self.below(2) == 0 { 0 } else { self.below(1_000_000_000) as u32 },
+                seconds: self.random.below(300_000_000_000) as i64 - 50_000_000_000,
+                nanoseconds: if self.random.below(2) == 0 {
+                    0
+                } else {
+                    self.random.below(1_000_000_000) as u32
+                },
             }),
             10 => Value::Ext(
                 (*[
@@ -80,7 +70,7 @@ impl Random {
                     Ext::DateTime("2026-11-21T12:00:00.25"),
                     Ext::OffsetDateTime("2026-11-21T12:00:00+02:00"),
                 ]
-                .get(self.below(3) as usize)
+                .get(self.random.below(3))
                 .unwrap())
                 .into(),
             ),
@@ -92,10 +82,10 @@ impl Random {
         if depth == 0 {
             return self.leaf();
         }
-        match self.below(16) {
+        match self.random.below(16) {
             0..6 => self.leaf(),
             6 => {
-                let tag = self.of(&[
+                let tag = self.random.of(&[
                     "!x",
                     "!a b",
                     "!é!",
@@ -119,10 +109,12 @@ impl Random {
                 let id = self.anchors;
                 Value::Anchor(id, Box::new(Value::Array(self.values(depth - 1))))
             }
-            8 if self.anchors > 0 => Value::Alias(1 + self.below(self.anchors)),
+            8 if self.anchors > 0 => {
+                Value::Alias(1 + self.random.below(self.anchors as usize) as u64)
+            }
             9..12 => Value::Array(self.values(depth - 1)),
             _ => {
-                let count = self.below(5);
+                let count = self.random.below(5);
                 Value::Map(
                     (0..count).map(|n| (self.key(n, depth - 1), self.value(depth - 1))).collect(),
                 )
@@ -131,18 +123,18 @@ impl Random {
     }
 
     fn values(&mut self, depth: u32) -> Vec<Value> {
-        (0..self.below(5)).map(|_| self.value(depth)).collect()
+        (0..self.random.below(5)).map(|_| self.value(depth)).collect()
     }
 
     /// Returns a key that differs from all other keys of the map.
-    fn key(&mut self, number: u64, depth: u32) -> Value {
-        match self.below(8) {
+    fn key(&mut self, number: usize, depth: u32) -> Value {
+        match self.random.below(8) {
             0 => Value::Array(vec![Value::Int(number as i64), self.leaf(), Value::Array(vec![])]),
             1 => Value::Map(vec![(Value::Int(number as i64), self.value(depth.min(1)))]),
             2 => Value::Int(number as i64),
-            3 => Value::Bytes(vec![number as u8; 1 + self.below(700) as usize]),
+            3 => Value::Bytes(vec![number as u8; 1 + self.random.below(700)]),
             4 => Value::Text(format!("{number}{}", self.text().repeat(40))),
-            5 if number == 0 => Value::Text(self.of(&["<<", "yes", ""]).to_owned()),
+            5 if number == 0 => Value::Text(self.random.of(&["<<", "yes", ""]).to_owned()),
             _ => Value::Text(format!("{}{number}", self.text())),
         }
     }
@@ -185,18 +177,18 @@ fn read(bytes: &[u8]) -> Vec<Value> {
 #[test]
 fn documents_at_random() {
     for seed in 0..5000 {
-        let mut random = Random::new(seed);
-        let count = 1 + random.below(3);
+        let mut made = Documents { random: Random::new(seed), anchors: 0 };
+        let count = 1 + made.random.below(3);
         let documents: Vec<Value> = (0..count)
             .map(|_| {
-                random.anchors = 0;
-                random.value(6)
+                made.anchors = 0;
+                made.value(6)
             })
             .collect();
         let options = WriteOptions {
-            indent: 1 + random.below(5) as u8,
-            indent_sequences: random.below(2) == 0,
-            document_start: random.below(2) == 0,
+            indent: 1 + made.random.below(5) as u8,
+            indent_sequences: made.random.below(2) == 0,
+            document_start: made.random.below(2) == 0,
             ..WriteOptions::default()
         };
         let bytes = written(&documents, options.clone());
