@@ -1,0 +1,111 @@
+//! TOML.
+
+use regauge::Format;
+
+use crate::{check, refused};
+
+const MANIFEST: &str = "\
+# The package
+[package]
+name = \"demo\"
+version = '0.1.0' # the next is 0.2
+keywords = [\"a\", \"b\"]
+metadata.docs = true
+
+[dependencies]
+serde = { version = \"1\", features = [\"derive\"] }
+# for times
+time = \"0.3\"
+
+# the program
+[[bin]]
+name = \"one\"
+path = \"src/one.rs\"
+
+[[bin]]
+name = \"two\"
+
+[profile.release]
+lto = \"fat\"
+";
+
+#[test]
+fn toml_values_are_replaced() {
+    let change = |filter: &str, from: &str, to: &str| {
+        assert!(MANIFEST.contains(from), "{from}");
+        check(Format::Toml, filter, MANIFEST, &MANIFEST.replace(from, to));
+    };
+    change(".", "demo", "demo");
+    change(".package.version = \"0.2.0\"", "'0.1.0'", "'0.2.0'");
+    change(".package.metadata.docs = false", "docs = true", "docs = false");
+    change(".dependencies.serde.version = \"2\"", "\"1\"", "\"2\"");
+    change(".dependencies.serde.features += [\"rc\"]", "[\"derive\"]", "[\"derive\", \"rc\"]");
+    change(
+        ".dependencies.time = {version: \"0.3\"}",
+        "time = \"0.3\"",
+        "time = { version = \"0.3\" }",
+    );
+    change(".bin[1].name = \"2\"", "\"two\"", "\"2\"");
+    change(".profile.release.lto = true", "\"fat\"", "true");
+}
+
+#[test]
+fn toml_entries_come_and_go() {
+    let change = |filter: &str, from: &str, to: &str| {
+        assert!(MANIFEST.contains(from), "{from}");
+        check(Format::Toml, filter, MANIFEST, &MANIFEST.replace(from, to));
+    };
+    change("del(.dependencies.time)", "# for times\ntime = \"0.3\"\n", "");
+    change("del(.package.keywords[0])", "\"a\", ", "");
+    change("del(.package.metadata)", "metadata.docs = true\n", "");
+    change("del(.dependencies.serde.features)", ", features = [\"derive\"]", "");
+    change("del(.bin[0])", "# the program\n[[bin]]\nname = \"one\"\npath = \"src/one.rs\"\n\n", "");
+    change("del(.profile)", "\n[profile.release]\nlto = \"fat\"\n", "");
+    change(
+        "del(.dependencies)",
+        "[dependencies]\nserde = { version = \"1\", features = [\"derive\"] }\n# for times\ntime = \"0.3\"\n\n",
+        "",
+    );
+    change(".package.edition = \"2024\"", "docs = true\n", "docs = true\nedition = \"2024\"\n");
+    change(
+        ".dependencies.log = {version: \"1\"}",
+        "time = \"0.3\"\n",
+        "time = \"0.3\"\nlog = { version = \"1\" }\n",
+    );
+    change(".profile.dev = {debug: 1}", "\"fat\"\n", "\"fat\"\n\n[profile.dev]\ndebug = 1\n");
+    change(".bin += [{name: \"three\"}]", "\"two\"\n", "\"two\"\n\n[[bin]]\nname = \"three\"\n");
+    change(".bin[0].test = false", "one.rs\"\n", "one.rs\"\ntest = false\n");
+    change(".top = 1", "# The package\n[pack", "# The package\ntop = 1\n\n[pack");
+    change(".profile.x = 1", "\n[profile.release]", "\n[profile]\nx = 1\n\n[profile.release]");
+    change("del(.profile.release)", "[profile.release]\nlto = \"fat\"", "[profile]");
+    let bins = "# the program\n[[bin]]\nname = \"one\"\npath = \"src/one.rs\"\n\n[[bin]]\nname = \"two\"\n\n";
+    let without = MANIFEST.replace(bins, "");
+    let top = "# The package\n";
+    let after = without.replace(top, "# The package\nbin = []\n\n");
+    check(Format::Toml, ".bin = []", MANIFEST, &after);
+    change(".lib = {path: \"x\"}", "\"fat\"\n", "\"fat\"\n\n[lib]\npath = \"x\"\n");
+}
+
+#[test]
+fn toml_that_cannot_be_edited_is_refused() {
+    refused(
+        Format::Toml,
+        ".package.metadata.more = 1",
+        MANIFEST,
+        "at $.package.metadata.more: cannot be changed in place: the table around it is made by dotted keys",
+    );
+    refused(Format::Toml, ".bin += [1]", MANIFEST, "at $.bin");
+    refused(
+        Format::Toml,
+        ".package.name = null",
+        MANIFEST,
+        "at $.package.name: cannot be changed in place: found null, which TOML cannot hold",
+    );
+    refused(Format::Toml, "[.]", MANIFEST, "TOML holds one table");
+    refused(
+        Format::Toml,
+        ".a.b.d = 1",
+        "a = { b.c = 1 }\n",
+        "keys of several parts stand in braces here",
+    );
+}

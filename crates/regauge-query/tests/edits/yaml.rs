@@ -1,0 +1,176 @@
+//! YAML.
+
+use regauge::Format;
+
+use crate::{check, edited_with, options, refused};
+
+const SERVICE: &str = "\
+# Who we are
+name: web   # short
+version: \"1\"
+port:   80
+
+# Where we run
+hosts:
+  - a
+  # the spare
+  - 'b'   # slow
+env: {debug: true, level: 3}
+limits:
+  # in MB
+  memory: 512
+
+  cpu: 2 # cores
+";
+
+#[test]
+fn yaml_scalars_are_replaced() {
+    let change = |filter: &str, from: &str, to: &str| {
+        assert!(SERVICE.contains(from), "{from}");
+        check(Format::Yaml, filter, SERVICE, &SERVICE.replace(from, to));
+    };
+    change(".", "web", "web");
+    change(".version = \"2\"", "\"1\"", "\"2\"");
+    change(".port = 8080", "80", "8080");
+    change(".name |= ascii_upcase", "web", "WEB");
+    change(".name = \"true\"", "web ", "'true' ");
+    change(".hosts[1] = \"it's\"", "'b'", "'it''s'");
+    change(".env.level += 1", "level: 3", "level: 4");
+    change(".env.level = [1, \"a,b\"]", "level: 3", "level: [1, \"a,b\"]");
+    change(".limits.cpu = null", "2 #", "null #");
+    change(".limits.cpu = []", "2 #", "[] #");
+    change(
+        ".version = \"2\" | .hosts[0] = 1 | .env.debug = false",
+        "\"1\"\nport:   80\n\n# Where we run\nhosts:\n  - a\n  # the spare\n  - 'b'   # slow\nenv: {debug: true",
+        "\"2\"\nport:   80\n\n# Where we run\nhosts:\n  - 1\n  # the spare\n  - 'b'   # slow\nenv: {debug: false",
+    );
+}
+
+#[test]
+fn yaml_entries_come_and_go() {
+    let change = |filter: &str, from: &str, to: &str| {
+        assert!(SERVICE.contains(from), "{from}");
+        check(Format::Yaml, filter, SERVICE, &SERVICE.replace(from, to));
+    };
+    change("del(.port)", "port:   80\n", "");
+    change("del(.hosts[1])", "  # the spare\n  - 'b'   # slow\n", "");
+    change("del(.hosts)", "# Where we run\nhosts:\n  - a\n  # the spare\n  - 'b'   # slow\n", "");
+    change("del(.env.debug)", "debug: true, ", "");
+    change("del(.env.level)", ", level: 3", "");
+    change("del(.env[])", "{debug: true, level: 3}", "{}");
+    change("del(.limits[])", "limits:\n  # in MB\n  memory: 512\n\n  cpu: 2 # cores", "limits: {}");
+    change("del(.name, .version)", "name: web   # short\nversion: \"1\"\n", "");
+    change(".hosts += [\"c\", \"d\"]", "slow\n", "slow\n  - 'c'\n  - 'd'\n");
+    change(".hosts |= [\"z\"] + .", "  - a\n", "  - z\n  - a\n");
+    change(".env.x = \"z\"", "level: 3", "level: 3, x: z");
+    change(
+        ".limits.disk = {size: 1, unit: \"GB\"}",
+        "cores\n",
+        "cores\n  disk:\n    size: 1\n    unit: GB\n",
+    );
+    change(
+        ".tags = [\"a\", {b: 1, c: [2]}]",
+        "cores\n",
+        "cores\ntags:\n  - a\n  - b: 1\n    c:\n      - 2\n",
+    );
+    change(".limits = 5", "limits:\n  # in MB\n  memory: 512\n\n  cpu: 2 # cores", "limits: 5");
+    change(".port = {http: 80}", "port:   80\n", "port:\n  http: 80\n");
+    change(".name = [1]", "name: web   # short\n", "name:   # short\n  - 1\n");
+    change(".port = \"a\\nb\\n\"", "port:   80\n", "port:   |\n  a\n  b\n");
+}
+
+#[test]
+fn yaml_items_that_are_maps() {
+    let text = "\
+- name: a  # first
+  # the port of a
+  port: 1
+-   name: b
+    port: 2
+
+- name: c
+";
+    let change = |filter: &str, after: &str| check(Format::Yaml, filter, text, after);
+    change("del(.[0].name)", &text.replace("- name: a  # first\n", "-\n"));
+    change("del(.[1].name)", &text.replace("name: b\n    ", ""));
+    change("del(.[1])", &text.replace("-   name: b\n    port: 2\n", ""));
+    change(".[2].port = 3", &text.replace("name: c\n", "name: c\n  port: 3\n"));
+    change(".[1] = 5", &text.replace("-   name: b\n    port: 2", "-   5"));
+    change(
+        "map(select(.name != \"a\") | .port = 0)",
+        "-   name: b\n    port: 0\n\n- name: c\n  port: 0\n",
+    );
+    change(". + [{name: \"d\", tags: []}]", &format!("{text}- name: d\n  tags: []\n"));
+    change(".[0] |= {x: 1} + .", &text.replace("- name: a", "- x: 1\n  name: a"));
+}
+
+#[test]
+fn yaml_documents_are_edited_on_their_own() {
+    let text = "# one\na: 1\n---\n# two\na: 2\nb: |\n  text\n  more\n\n# after\nc: >-\n  x\n...\n---\n- a\n";
+    let change = |filter: &str, from: &str, to: &str| {
+        check(Format::Yaml, filter, text, &text.replace(from, to));
+    };
+    change(
+        "if type == \"object\" then .a += 10 else . end",
+        "a: 1\n---\n# two\na: 2",
+        "a: 11\n---\n# two\na: 12",
+    );
+    change("if (.b? // false) then .b = \"x\" else . end", "|\n  text\n  more\n", "x\n");
+    change("if (.b? // false) then .b = \"x\\ny\\n\" else . end", "text\n  more", "x\n  y");
+    change("if (.b? // false) then del(.b) else . end", "b: |\n  text\n  more\n", "");
+    change("if (.c? // false) then .d = 1 else . end", "  x\n", "  x\nd: 1\n");
+    change("if type == \"array\" then . + [1] else . end", "- a\n", "- a\n- 1\n");
+}
+
+#[test]
+fn yaml_anchors_and_tags() {
+    let text = "base: &base\n  x: 1\n  y: 2\nother: *base\nmore:\n  <<: *base\n  z: &z 3\nlist: [*z, !t 5]\n";
+    let change = |filter: &str, from: &str, to: &str| {
+        check(Format::Yaml, filter, text, &text.replace(from, to));
+    };
+    change(".more.k = 1", "z: &z 3\n", "z: &z 3\n  k: 1\n");
+    change(".other = 5", "*base\nmore", "5\nmore");
+    change(".list[0] = 4", "[*z", "[4");
+    change(".more.z = 7 | .list[0] = 7", "&z 3", "&z 7");
+    change("(.base.x, .other.x, .more.\"<<\".x) = 9", "x: 1", "x: 9");
+    change("del(.list[1])", ", !t 5", "");
+    refused(Format::Yaml, ".base.x = 9", text, "at $.other.x: cannot be changed in place");
+    refused(
+        Format::Yaml,
+        ".other.x = 9",
+        text,
+        "at $.other: cannot be changed in place: it is an alias",
+    );
+    refused(Format::Yaml, ".more.z = 9", text, "at $.list[0]");
+    refused(Format::Yaml, "del(.base)", text, "the edited text would not be read");
+    let mut old = options(Format::Yaml);
+    old.yaml.schema = regauge::yaml::Schema::Yaml11;
+    let edited = |filter| edited_with(&old, filter, text);
+    assert_eq!(edited(".more.z = 3.5 | .list[0] = 3.5").unwrap(), text.replace("&z 3", "&z 3.5"));
+    assert!(edited(".more.x = 5").is_err());
+    assert!(edited("del(.more.x)").unwrap_err().to_string().contains("merge key"));
+}
+
+#[test]
+fn yaml_that_cannot_be_edited_is_refused() {
+    for (filter, text, wanted) in [
+        (".a = 1", "? a\n: b\nc: 1\n", ""),
+        (
+            "to_entries | reverse | from_entries",
+            "a: 1\nb: 2\n",
+            "its keys would stand in another order",
+        ),
+        (".x = 1", "--- {}\n", ""),
+        (".b = 2", "a: !!set {one, two}\nb: 1\n", "have no place of their own"),
+        (".a.b = 1", "a: !!map\n", ""),
+        ("del(.[0])", "- - 1\n  - 2\n- 3\n", ""),
+    ] {
+        // If it is not refused, it is right: the edited text was read again.
+        if let Err(error) = edited_with(&options(Format::Yaml), filter, text) {
+            assert!(error.to_string().contains(wanted), "{filter}: {error}");
+        } else {
+            assert_eq!(wanted, "", "{filter}");
+        }
+    }
+    refused(Format::Csv, ".", "a,b\n", "CSV cannot be changed in place");
+}
