@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks the rooms of the crates in `CRATES`: no import runs to a room above, and in the library no format
-imports another.
+imports another. The library shows at most `PUBLIC_MAX` modules.
 
 Usage: python3 tools/rooms.py [--list]
 
@@ -25,6 +25,8 @@ CRATES = {
 FORMATS = ["bson", "cbor", "csv", "json", "marc", "marshal", "msgpack", "pickle", "toml", "yaml"]
 # MARC-in-JSON is JSON: it checks records, and leaves the bytes to JSON's reader and writer.
 ALLOWED = [("codec/marc/json.rs", "json")]
+# The formats, and the rooms that users need; the others are private or hidden.
+PUBLIC_MAX = 15
 
 
 def is_test(path):
@@ -122,6 +124,17 @@ def check(crate):
     return faults, counts, circles(modules)
 
 
+def public():
+    """Returns the modules that the documentation of the library lists at its root."""
+    lines, found = (FOLDER / "regauge/src/lib.rs").read_text().splitlines(), []
+    for before, line in zip(lines, lines[1:]):
+        if line.startswith("pub mod ") and before != "#[doc(hidden)]":
+            found += expanded(line[len("pub mod ") :].rstrip(";"))
+        elif line.startswith("pub use ") and before == "#[doc(inline)]":
+            found += expanded(line[len("pub use ") :].rstrip(";"))
+    return [names[-1] for names in found]
+
+
 def main():
     faults = []
     for crate, rooms in CRATES.items():
@@ -133,6 +146,9 @@ def main():
                 print(f"  {room}: {', '.join(f'{to} {counts[room, to]}' for to in rooms if counts[room, to])}")
             for circle in round_about:
                 print(f"  in a circle: {', '.join(circle)}")
+    shown = public()
+    if len(shown) > PUBLIC_MAX:
+        faults.append(f"regauge: {len(shown)} public modules, expected at most {PUBLIC_MAX}: {', '.join(sorted(shown))}")
     print("\n".join(faults) or "rooms: no import runs upwards, and no format imports another")
     return bool(faults)
 

@@ -3,8 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use regauge::edit::edit;
-use regauge::{Format, Options, Value};
+use regauge::{Format, Options, Value, edit};
 
 fuzz_target!(|data: &[u8]| {
     let Some(line) = data.iter().position(|byte| *byte == b'\n') else { return };

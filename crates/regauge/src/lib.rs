@@ -5,8 +5,8 @@
 //! decides what happens to a value that the target cannot hold. The library uses no terminal and no
 //! globals. `unsafe` is denied except in leaf modules that allow it at the top.
 //!
-//! The modules are rooms on floors: [`model`], [`policy`], [`codec`] with a folder per format,
-//! [`mod@convert`], [`sinks`]. None imports one that is above it, and no format imports another.
+//! The modules are rooms on floors: [`model`], [`policy`], one for each format, [`mod@convert`],
+//! [`sinks`]. None imports one that is above it, and no format imports another.
 //!
 //! # Convert
 //!
@@ -162,9 +162,10 @@
 
 #[doc(hidden)]
 pub mod bytes;
+#[doc(hidden)]
 pub mod codec;
 pub mod convert;
-pub mod edit;
+mod edit;
 #[doc(hidden)]
 pub mod matrix;
 pub mod model;
@@ -181,6 +182,7 @@ pub use bytes::reader::{Parse, Reader};
 #[doc(inline)]
 pub use codec::{bson, cbor, csv, json, marc, marshal, msgpack, pickle, toml, yaml};
 pub use convert::{convert, convert_bytes};
+pub use edit::edit;
 pub use model::error::{Error, ErrorKind, Result};
 pub use model::ext::{BigInt, Ext, ExtBuf, Origin, Timestamp, Type, TypeBuf};
 pub use model::format::Format;
@@ -191,8 +193,6 @@ pub use options::{DuplicateKeys, Options};
 pub use policy::event::{Sink, Source, Writer};
 pub use policy::fidelity::{Fidelity, Objects, OnLoss};
 pub use sinks::memory::{read_values, write_values};
-#[doc(inline)]
-pub use sinks::pull;
 
 /// Short paths for the other crates of this workspace and the bindings.
 #[doc(hidden)]
@@ -202,5 +202,5 @@ pub use self::{
     convert::parallel,
     model::{decimal128, error, ext, format, hint, limits, number, option, path, time, value},
     policy::{documents, event, fidelity, notation, stage, track, tree},
-    sinks::{compare, memory as values, shape, tape, whole},
+    sinks::{compare, memory as values, pull, shape, tape, whole},
 };

@@ -5,8 +5,7 @@ mod random;
 mod toml;
 mod yaml;
 
-use regauge::edit::edit;
-use regauge::{Error, ErrorKind, Format, Options, Result, Value};
+use regauge::{Error, ErrorKind, Format, Options, Result, Value, edit};
 use regauge_query::Filter;
 
 fn options(format: Format) -> Options {

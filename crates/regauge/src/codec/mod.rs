@@ -29,6 +29,7 @@ macro_rules! codecs {
     ($($format:ident = $codec:path;)*) => {
         impl Format {
             /// Runs generic code with the format's codec.
+            #[doc(hidden)]
             pub fn visit<V: Visitor>(self, visitor: V) -> V::Output {
                 match self {
                     $(Format::$format => visitor.visit::<$codec>(),)*
@@ -85,6 +86,7 @@ impl Format {
 impl Options {
     /// Runs generic code with the codec of [`Options::to`], for a source that knows the length of every
     /// array and map before it writes it.
+    #[doc(hidden)]
     pub fn visit_sized<V: Visitor>(&self, visitor: V) -> V::Output {
         // The escapes of the notation change how many pairs there are in a map.
         if self.to == Format::Msgpack && !self.wraps() {

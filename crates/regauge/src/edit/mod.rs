@@ -31,12 +31,16 @@ use crate::options::Options;
 use crate::options::json::Framing;
 use crate::sinks::memory::{read_values, without_references};
 
-/// Changes the documents of a text, and returns the text with only their places changed; `None` if
-/// nothing has changed. `change` gets each document with its shared values written out, and returns
-/// what it shall be.
+/// Changes the documents of a text in place: every byte that need not change stays, and so do
+/// comments, blank lines, quotes and the order of keys. `change` gets each document with its shared
+/// values written out, and returns what it shall be. Returns the new text, or `None` if nothing has
+/// changed.
+///
+/// The new text is read again. If it does not give exactly the wanted values, the edit is refused,
+/// so a wrong edit is never written.
 ///
 /// ```
-/// use regauge::{Format, Options, Value, edit::edit};
+/// use regauge::{Format, Options, Value, edit};
 ///
 /// let text = b"# The port\nport:   80   # for now\nhost: 'a'\n";
 /// let options = Options::new(Format::Yaml, Format::Yaml);

@@ -11,7 +11,7 @@
 //! [`Limits::aliases`](crate::Limits); one that contains itself is an error.
 //!
 //! ```
-//! use regauge::pull::{Event, Pull};
+//! use regauge::sinks::pull::{Event, Pull};
 //! use regauge::{Format, Options, Value};
 //!
 //! let json = br#"{"items": [{"id": 1, "tags": ["a"]}, {"id": 2}]}"#;

@@ -3,8 +3,7 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use regauge::edit::edit;
-use regauge::{Error, ErrorKind, Options, Result as Edited, Value, excerpt};
+use regauge::{Error, ErrorKind, Options, Result as Edited, Value, edit, excerpt};
 use regauge_query::{Stage, on_large_stack};
 
 use super::{Query, exit_status, settings, text_of};
