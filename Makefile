@@ -163,7 +163,7 @@ site-check:                     ## Look at the site in Chromium, in two widths a
 memory: build                   ## Measure the peak memory of converting 1 GB files
 	$(PYTHON) tools/memory_check.py --regauge $(REGAUGE)
 
-wheel: build                    ## Build the Python wheel and test it in a clean environment
+wheel: build                    ## Lint and build the Python wheel and test it in a clean environment
 	$(PYTHON) tools/python_wheel.py --peers --spark $(SPARK)
 
 wheel-check:                    ## The same with a quick build, and the command that `make test` has built; run by CI

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Builds the Python wheel including the command, installs it into a clean environment and runs the
-tests there, against the installed package.
+"""Lints the native part of the Python package, builds the wheel including the command, installs it into a clean
+environment and runs the tests there, against the installed package.
 
     python3 tools/python_wheel.py [--interpreter python3.12 …] [--all] [--abi3] [--peers] [--spark auto]
 
@@ -112,6 +112,12 @@ def wants_spark(said):
     return True
 
 
+def lint(interpreter, arguments):
+    """Clippy without a warning, in the folder and profile of the build, whose C libraries it shares."""
+    run("cargo", "clippy", "--quiet", "--profile", arguments.profile, "--locked", "--", "-D", "warnings",
+        cwd=PACKAGE, env={**os.environ, "PYO3_PYTHON": str(interpreter)})
+
+
 def build(maturin, interpreter, arguments, abi3):
     """Builds one wheel; returns its path."""
     fresh = BUILD / "fresh"
@@ -179,6 +185,8 @@ def main():
     for stray in (PACKAGE / "python" / "regauge").glob("_regauge*.so"):
         stray.unlink()
 
+    if not arguments.portable:
+        lint(chosen[0]["path"], arguments)
     shutil.rmtree(BUILD / "wheels", ignore_errors=True)
     (BUILD / "wheels").mkdir(parents=True)
     python = environment(BUILD / "maturin", sys.executable)
