@@ -181,6 +181,20 @@ impl<'o> Out<'o> {
         }
     }
 
+    /// Does the same for a writer in which this many arrays and maps are open: none, if its last
+    /// document has ended.
+    ///
+    /// # Errors
+    /// Also `Unrepresentable` if some are.
+    pub(crate) fn finish_closed(&mut self, open: usize) -> Result {
+        if open > 0 {
+            return Err(Error::unrepresentable(format!(
+                "the last document is incomplete: {open} arrays and maps are still open"
+            )));
+        }
+        self.finish()
+    }
+
     /// See [`Output::hold`]. Bytes in memory have not been flushed, so they count as held.
     ///
     /// # Errors

@@ -5,6 +5,7 @@
 pub mod decimal128;
 pub mod error;
 pub mod ext;
+pub(crate) mod faults;
 pub mod format;
 pub mod hint;
 pub mod limits;
@@ -13,6 +14,7 @@ pub mod option;
 pub mod path;
 pub mod place;
 pub mod record;
+pub mod risk;
 pub(crate) mod text;
 pub mod time;
 pub(crate) mod utf8;

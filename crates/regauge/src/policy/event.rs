@@ -366,7 +366,20 @@ macro_rules! forward {
         }
     };
 }
-pub(crate) use forward;
+
+/// Defines the events of plain values, each of which goes through `self.leaf`.
+macro_rules! leaves {
+    () => { $crate::policy::event::leaves! {
+        null() bool(v: bool) i64(v: i64) u64(v: u64) f64(v: f64) f32(v: f32)
+        str(v: &str) bytes(v: &[u8]) big_int(v: $crate::policy::event::BigInt<'_>)
+    } };
+    ($($method:ident($($v:ident: $kind:ty)?))*) => {
+        $(fn $method(&mut self $(, $v: $kind)?) -> $crate::Result {
+            self.leaf(|sink| sink.$method($($v)?))
+        })*
+    };
+}
+pub(crate) use {forward, leaves};
 
 /// Implements [`Sink`] for a pointer to a sink.
 macro_rules! pointer {

@@ -13,8 +13,7 @@ use self::names::until_zero;
 use super::faults::*;
 use super::types::*;
 use crate::bytes::reader::{Parse, Resync, Status};
-use crate::model::hint::Hint;
-use crate::model::limits::Limit;
+use crate::model::faults::{token_too_long, too_deep};
 use crate::model::limits::Limits;
 use crate::model::utf8::{ShortText, from_utf8};
 use crate::model::value::Value;
@@ -248,7 +247,7 @@ impl Parser {
                     fail!(bad_length("a string", length, 1));
                 }
                 if length as usize > self.token_bytes {
-                    fail!(self.too_long(length as usize));
+                    fail!(token_too_long(&self.limits, length as u64));
                 }
                 let string = &take!($before + 4 + length as usize)[$before + 4..];
                 let Some((0, string)) = string.split_last() else { fail!(unterminated(string)) };
@@ -266,7 +265,7 @@ impl Parser {
         macro_rules! open {
             ($size:expr, $form:expr, $begin:expr, $length:expr) => {{
                 if self.outer.len() + 1 >= self.depth {
-                    fail!(self.too_deep());
+                    fail!(too_deep(&self.limits, "documents and arrays"));
                 }
                 emit!($begin);
                 self.outer.push(frame);
@@ -452,7 +451,7 @@ impl Parser {
                         fail!(bad_length("binary data", length, 0));
                     }
                     if length as usize > self.token_bytes {
-                        fail!(self.too_long(length as usize));
+                        fail!(token_too_long(&self.limits, length as u64));
                     }
                     let payload = &take!(5 + length as usize)[5..];
                     let size = 5 + payload.len();
@@ -566,25 +565,6 @@ impl Parser {
             "the input ends {missing} bytes before the end of its document"
         ))
         .at(at as u64))
-    }
-
-    #[cold]
-    fn too_long(&self, length: usize) -> Error {
-        let bound = self.limits.token_bytes;
-        Error::limit(format!(
-            "found a single value of {length} bytes, more than {bound}, the limit of token_bytes"
-        ))
-        .hint(Hint::raise(Limit::TokenBytes))
-    }
-
-    #[cold]
-    fn too_deep(&self) -> Error {
-        let depth = self.limits.depth.min(Limits::DEPTH_CEILING);
-        let error = Error::limit(format!("found more than {depth} nested documents and arrays"));
-        match depth < Limits::DEPTH_CEILING {
-            true => error.hint(Hint::raise(Limit::Depth).to("raise the limit")),
-            false => error,
-        }
     }
 }
 

@@ -14,8 +14,7 @@ use super::skip::{
 };
 use super::types::*;
 use crate::bytes::reader::{Parse, Status};
-use crate::model::hint::Hint;
-use crate::model::limits::Limit;
+use crate::model::faults::{token_too_long, too_deep};
 use crate::model::limits::Limits;
 use crate::model::utf8::{ShortText, from_utf8};
 use crate::model::value::Value;
@@ -188,7 +187,7 @@ impl Parser {
             ($header:expr, $length:expr, |$payload:ident| $take:expr) => {{
                 let length: u64 = $length;
                 if length > self.token_bytes as u64 {
-                    fail!(self.too_long(length));
+                    fail!(token_too_long(&self.limits, length));
                 }
                 let Some(($payload, after)) = rest[$header..].split_at_checked(length as usize)
                 else {
@@ -218,7 +217,7 @@ impl Parser {
         macro_rules! enter {
             ($header:expr, $outer:expr, $inner:expr, $begin:expr) => {{
                 if open == self.outer.len() && !self.deepen() {
-                    fail!(self.too_deep());
+                    fail!(too_deep(&self.limits, "arrays, maps and tags"));
                 }
                 emit!($begin);
                 rest = &rest[$header..];
@@ -469,25 +468,6 @@ impl Parser {
         let more = room > self.outer.len();
         self.outer.resize(room, 0);
         more
-    }
-
-    #[cold]
-    fn too_long(&self, length: u64) -> Error {
-        let bound = self.limits.token_bytes;
-        Error::limit(format!(
-            "found a single value of {length} bytes, more than {bound}, the limit of token_bytes"
-        ))
-        .hint(Hint::raise(Limit::TokenBytes))
-    }
-
-    #[cold]
-    fn too_deep(&self) -> Error {
-        let depth = self.limits.depth.min(Limits::DEPTH_CEILING);
-        let error = Error::limit(format!("found more than {depth} nested arrays, maps and tags"));
-        match depth < Limits::DEPTH_CEILING {
-            true => error.hint(Hint::raise(Limit::Depth).to("raise the limit")),
-            false => error,
-        }
     }
 
     #[cold]

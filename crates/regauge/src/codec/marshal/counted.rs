@@ -290,13 +290,7 @@ impl<'o> Counted<'o> {
     }
 
     pub fn finish(&mut self) -> Result {
-        if !self.stack.is_empty() {
-            let open = self.stack.len();
-            return Err(Error::unrepresentable(format!(
-                "the last document is incomplete: {open} arrays and maps are still open"
-            )));
-        }
-        self.out.finish()
+        self.out.finish_closed(self.stack.len())
     }
 
     pub fn checkpoint(&mut self) {

@@ -28,10 +28,11 @@ pub mod types;
 mod walk;
 mod writer;
 
+pub use crate::model::risk::Risk;
 pub use crate::options::marshal::{Binary, Options};
 pub use float::{TEXT_BYTES as FLOAT_BYTES, read_at as float_at, text as float_text};
 pub use reader::Parser;
-pub use survey::{Call, Class, Risk, Survey, Verdict, survey};
+pub use survey::{Call, Class, Survey, Verdict, survey};
 pub use writer::Writer;
 
 use crate::bytes::buffer::Out;

@@ -6,7 +6,6 @@
 //! `_load_data` with data from the file, and `hash` and `eql?` on objects that are keys. Known
 //! attacks start at one of those and continue through instances of harmless-looking classes of
 //! RubyGems and Rails.
-//! classes of RubyGems and Rails.
 
 use std::collections::HashMap;
 
@@ -15,6 +14,7 @@ use super::scan::Scanner;
 use super::skip;
 use super::types::*;
 use crate::model::limits::Limits;
+use crate::model::risk::Risk;
 use crate::{Error, Format};
 
 /// What loading a file would do.
@@ -67,28 +67,6 @@ pub struct Call {
     pub offset: u64,
     /// The risk of its class.
     pub risk: Risk,
-}
-
-/// The risk of loading a class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Risk {
-    /// Part of Ruby, and loading it only creates the value.
-    Harmless,
-    /// Not a known class; loading it may do anything.
-    Unknown,
-    /// Known from attacks.
-    Notorious,
-}
-
-impl Risk {
-    /// Returns the name used in reports: `"harmless"`, `"unknown"`, `"notorious"`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Risk::Harmless => "harmless",
-            Risk::Unknown => "unknown",
-            Risk::Notorious => "notorious",
-        }
-    }
 }
 
 /// The verdict on a file.

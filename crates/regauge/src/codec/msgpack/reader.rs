@@ -9,6 +9,7 @@ use super::sinks::{KeyBuilder, Null};
 use super::skip::Skip;
 use super::types::*;
 use crate::bytes::reader::{Parse, Status};
+use crate::model::faults::{token_too_long, too_deep};
 use crate::model::hint::Hint;
 use crate::model::limits::Limit;
 use crate::model::limits::Limits;
@@ -149,7 +150,7 @@ impl Parser {
             ($header:expr, $length:expr, |$payload:ident| $take:expr) => {{
                 let length: usize = $length;
                 if length > self.token_bytes {
-                    fail!(self.too_long(length));
+                    fail!(token_too_long(&self.limits, length as u64));
                 }
                 let Some(($payload, after)) = rest[$header..].split_at_checked(length) else {
                     cut!(Some(length as u64))
@@ -189,7 +190,7 @@ impl Parser {
                     return Err(self.too_few(bytes, *pos, count));
                 }
                 if open == self.outer.len() && !self.deepen() {
-                    fail!(self.too_deep());
+                    fail!(too_deep(&self.limits, "arrays and maps"));
                 }
                 emit!(sink.$begin(Some(count)));
                 rest = &rest[$header..];
@@ -399,25 +400,6 @@ impl Parser {
         let more = room > self.outer.len();
         self.outer.resize(room, 0);
         more
-    }
-
-    #[cold]
-    fn too_long(&self, length: usize) -> Error {
-        let bound = self.limits.token_bytes;
-        Error::limit(format!(
-            "found a single value of {length} bytes, more than {bound}, the limit of token_bytes"
-        ))
-        .hint(Hint::raise(Limit::TokenBytes))
-    }
-
-    #[cold]
-    fn too_deep(&self) -> Error {
-        let depth = self.limits.depth.min(Limits::DEPTH_CEILING);
-        let error = Error::limit(format!("found more than {depth} nested arrays and maps"));
-        match depth < Limits::DEPTH_CEILING {
-            true => error.hint(Hint::raise(Limit::Depth).to("raise the limit")),
-            false => error,
-        }
     }
 
     /// Reads a key that is not text, at the start of `rest`; returns its size, or `None` if it is

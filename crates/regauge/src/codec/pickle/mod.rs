@@ -40,9 +40,10 @@ mod understand;
 mod walk;
 mod writer;
 
+pub use crate::model::risk::Risk;
 pub use crate::options::pickle::{Options, Strings};
 pub use known::harmless;
-pub use survey::{Call, Import, Risk, Survey, Verdict, survey, survey_stream};
+pub use survey::{Call, Import, Survey, Verdict, survey, survey_stream};
 pub use writer::Writer;
 
 use crate::bytes::buffer::Out;

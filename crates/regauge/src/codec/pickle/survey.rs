@@ -14,6 +14,7 @@ use super::{notorious, understand};
 use crate::Error;
 use crate::bytes::reader::WINDOW_BYTES;
 use crate::model::limits::Limits;
+use crate::model::risk::Risk;
 
 /// What loading one or more pickles would do.
 #[derive(Debug)]
@@ -78,28 +79,6 @@ pub struct Call {
     pub shown: String,
     /// The risk of the call.
     pub risk: Risk,
-}
-
-/// The risk of an import or a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Risk {
-    /// In the table of harmless constructors, with arguments that match.
-    Harmless,
-    /// Not a known name; it may do anything.
-    Unknown,
-    /// Known from attacks.
-    Notorious,
-}
-
-impl Risk {
-    /// Returns the name used in reports: `"harmless"`, `"unknown"`, `"notorious"`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Risk::Harmless => "harmless",
-            Risk::Unknown => "unknown",
-            Risk::Notorious => "notorious",
-        }
-    }
 }
 
 /// The verdict on a pickle.

@@ -10,7 +10,7 @@ use crate::model::limits::Limits;
 use crate::model::number;
 use crate::model::option::Opt;
 use crate::model::value::Value;
-use crate::policy::event::{BigInt, Ext, Sink, Type, Writer, forward};
+use crate::policy::event::{Ext, Sink, Type, Writer, forward, leaves};
 use crate::policy::fidelity::KEY_PREFIX;
 use crate::policy::notation;
 use crate::policy::tree::Builder;
@@ -284,33 +284,8 @@ fn pass_key_value<S: Sink>(sink: &mut S, k: &Value, limits: &Limits) -> Result {
 }
 
 impl<S: Sink> Sink for Unwrap<S> {
-    fn null(&mut self) -> Result {
-        self.leaf(|sink| sink.null())
-    }
-    fn bool(&mut self, v: bool) -> Result {
-        self.leaf(|sink| sink.bool(v))
-    }
-    fn i64(&mut self, v: i64) -> Result {
-        self.leaf(|sink| sink.i64(v))
-    }
-    fn u64(&mut self, v: u64) -> Result {
-        self.leaf(|sink| sink.u64(v))
-    }
-    fn f64(&mut self, v: f64) -> Result {
-        self.leaf(|sink| sink.f64(v))
-    }
-    fn f32(&mut self, v: f32) -> Result {
-        self.leaf(|sink| sink.f32(v))
-    }
-    fn str(&mut self, v: &str) -> Result {
-        self.leaf(|sink| sink.str(v))
-    }
-    fn bytes(&mut self, v: &[u8]) -> Result {
-        self.leaf(|sink| sink.bytes(v))
-    }
-    fn big_int(&mut self, v: BigInt<'_>) -> Result {
-        self.leaf(|sink| sink.big_int(v))
-    }
+    leaves!();
+
     fn ext(&mut self, v: Ext<'_>) -> Result {
         if self.numbers_as_decimals
             && let Ext::Decimal(text) = v

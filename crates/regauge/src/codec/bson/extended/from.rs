@@ -10,7 +10,7 @@ use crate::model::option::Opt;
 use crate::model::value::Value;
 use crate::model::{decimal128, time};
 use crate::policy::event::{
-    BigInt, Ext, ExtBuf, Origin, Sink, Timestamp, Type, TypeBuf, Writer, forward,
+    Ext, ExtBuf, Origin, Sink, Timestamp, Type, TypeBuf, Writer, forward, leaves,
 };
 use crate::policy::tree::Builder;
 use crate::{Error, Result};
@@ -292,33 +292,8 @@ fn date(text: &str) -> Option<Timestamp> {
 impl<S: Sink> Sink for FromExtended<S> {
     forward!(fidelity);
 
-    fn null(&mut self) -> Result {
-        self.leaf(|sink| sink.null())
-    }
-    fn bool(&mut self, v: bool) -> Result {
-        self.leaf(|sink| sink.bool(v))
-    }
-    fn i64(&mut self, v: i64) -> Result {
-        self.leaf(|sink| sink.i64(v))
-    }
-    fn u64(&mut self, v: u64) -> Result {
-        self.leaf(|sink| sink.u64(v))
-    }
-    fn f64(&mut self, v: f64) -> Result {
-        self.leaf(|sink| sink.f64(v))
-    }
-    fn f32(&mut self, v: f32) -> Result {
-        self.leaf(|sink| sink.f32(v))
-    }
-    fn str(&mut self, v: &str) -> Result {
-        self.leaf(|sink| sink.str(v))
-    }
-    fn bytes(&mut self, v: &[u8]) -> Result {
-        self.leaf(|sink| sink.bytes(v))
-    }
-    fn big_int(&mut self, v: BigInt<'_>) -> Result {
-        self.leaf(|sink| sink.big_int(v))
-    }
+    leaves!();
+
     fn ext(&mut self, v: Ext<'_>) -> Result {
         self.leaf(|sink| sink.ext(v))
     }

@@ -198,13 +198,7 @@ impl crate::Writer for Writer<'_> {
         Ok(())
     }
     fn finish(&mut self) -> Result {
-        if !self.stack.is_empty() {
-            let open = self.stack.len();
-            return Err(Error::unrepresentable(format!(
-                "the last document is incomplete: {open} arrays and maps are still open"
-            )));
-        }
-        self.out.finish()
+        self.out.finish_closed(self.stack.len())
     }
     fn checkpoint(&mut self) {
         self.mark = (self.stack.len(), self.count);
