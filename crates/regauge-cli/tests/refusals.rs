@@ -149,6 +149,32 @@ fn check_bad(folder: &Folder, jobs: usize) -> String {
 }
 
 #[test]
+fn a_stream_that_ends_inside_a_document_has_a_bad_last_one() {
+    let folder = Folder::new();
+    folder.write("in.ndjson", "{\"n\":[1,2.5]}\n{\"n\":[3]}\n{\"n\":\"four\"}\n");
+    for format in ["bson", "msgpack", "cbor", "pickle", "marshal"] {
+        folder.run(&format!("convert in.ndjson whole.{format} --force")).silent();
+        let whole = folder.read(&format!("whole.{format}"));
+        for cut in 1..4 {
+            folder.write(&format!("cut.{format}"), &whole[..whole.len() - cut]);
+            for jobs in [1, 2] {
+                let to = format!("convert cut.{format} - --to ndjson --jobs {jobs}");
+                let ran = folder.run(&to);
+                assert_ne!(ran.status, Some(0), "{format} -{cut}");
+                let ran = folder.run(&format!("{to} --bad skip")).status(0);
+                assert_eq!(ran.text(), "{\"n\":[1,2.5]}\n{\"n\":[3]}\n", "{format} -{cut}");
+                let last = ran.stderr.lines().last().unwrap();
+                let said = format!("regauge: cut.{format}: 1 of 3 records were broken and skipped");
+                assert_eq!(last, said, "{format} -{cut}");
+            }
+        }
+    }
+    // The only document of a file is not passed over.
+    folder.write("one.msgpack", b"\x92\x01");
+    folder.run("convert one.msgpack - --to json --bad skip").status(1);
+}
+
+#[test]
 fn broken_marc_records_are_named_by_their_001_and_kept() {
     let folder = Folder::new();
     let mut broken = marc("second", "Broken");

@@ -7,7 +7,7 @@
 
 use std::io::Read;
 
-use crate::model::format::Format;
+use crate::model::format::{Format, Framing};
 use crate::model::hint::Hint;
 use crate::model::limits::Limit;
 use crate::model::limits::Limits;
@@ -133,6 +133,8 @@ pub struct Reader<'a, P> {
     base: u64,
     records: u64,
     keep_record: bool,
+    /// Whether the rest of the input was skipped, within a document.
+    is_over: bool,
 }
 
 impl<'a, P: Parse> Reader<'a, P> {
@@ -146,6 +148,7 @@ impl<'a, P: Parse> Reader<'a, P> {
             base: 0,
             records: 0,
             keep_record: false,
+            is_over: false,
         }
     }
 
@@ -185,6 +188,9 @@ impl<'a, P: Parse> Reader<'a, P> {
     }
 
     fn drive<S: Sink + ?Sized>(&mut self, sink: &mut S) -> Result<bool> {
+        if self.is_over {
+            return Ok(false);
+        }
         self.start = self.pos;
         loop {
             match self.step(sink)? {
@@ -230,7 +236,7 @@ impl<'a, P: Parse> Reader<'a, P> {
         let offset = self.base + error.offset().unwrap_or(self.pos as u64);
         let format = self.parser.format();
         let mut error = error.at(offset).in_format(format);
-        if self.records > 0 || format.framing() == crate::model::format::Framing::Records {
+        if self.records > 0 || format.framing() == Framing::Records {
             error = error.in_record(self.records + 1);
         }
         match self.parser.record_id() {
@@ -338,6 +344,13 @@ impl<'a, P: Parse> Reader<'a, P> {
                 (self.pos, self.start) = (next, next);
             }
             match found {
+                Resync::Never if last && self.is_cut(piece.error.as_ref()) => {
+                    piece.bytes.extend_from_slice(&bytes[self.start..]);
+                    (self.pos, self.start) = (bytes.len(), bytes.len());
+                    self.is_over = true;
+                    self.records += 1;
+                    return take(piece);
+                }
                 Resync::Never => {
                     let end = self.base + bytes.len() as u64;
                     return Err(piece.error.unwrap_or_else(|| {
@@ -364,6 +377,13 @@ impl<'a, P: Parse> Reader<'a, P> {
 }
 
 impl<P: Parse> Reader<'_, P> {
+    /// Returns whether the input ends inside a document that is not the first: what is left of it is one
+    /// broken record, even if the format gives no way to find a next one.
+    fn is_cut(&self, error: Option<&Error>) -> bool {
+        let is_stream = self.parser.format().framing() != Framing::Single;
+        is_stream && self.records > 0 && error.is_some_and(|it| it.kind() == ErrorKind::Truncated)
+    }
+
     /// Rejects a document that was read whole but that its writer could not use. Returns the broken
     /// record if broken records are skipped.
     ///

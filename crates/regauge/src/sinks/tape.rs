@@ -408,16 +408,8 @@ mod tests {
     #[test]
     fn two_documents_are_the_same_if_every_event_is() {
         let tape = |text: &str| {
-            let options = crate::Options::new(Format::Yaml, Format::Json);
             let mut tape = Tape::new();
-            let mut none = |_| Ok(());
-            crate::convert::read(
-                crate::convert::Input::Bytes(text.as_bytes()),
-                &options,
-                &mut tape,
-                &mut none,
-            )
-            .unwrap();
+            crate::yaml::from_slice(text.as_bytes()).unwrap().drive(&mut tape).unwrap();
             tape
         };
         let texts = [
