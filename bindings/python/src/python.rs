@@ -26,7 +26,7 @@ fn imported<'py>(
     py: Python<'py>,
     module: &'static PyOnceLock<Py<PyModule>>,
     name: &str,
-) -> PyResult<&'static Bound<'py, PyModule>> {
+) -> PyResult<&'py Bound<'py, PyModule>> {
     let module = module.get_or_try_init(py, || py.import(name).map(Bound::unbind))?;
     Ok(module.bind(py))
 }
