@@ -84,7 +84,7 @@ class YamlEvents(Reading, total=False):
 
     numbers: Union[Literal["double", "exact"], None]
     tag_hook: Union[Callable[[str, Any], Any], None]
-    schema: Union[Literal["core", "json", "failsafe", "1.1"], None]
+    schema: Union[Literal["core", "json", "failsafe", "1.1", "psych"], None]
     types: Union[Types, None]
 
 

@@ -24,6 +24,8 @@ enum YamlSchema {
     /// YAML 1.1 as PyYAML reads it
     #[value(name = "1.1")]
     Yaml11,
+    /// YAML 1.1 as Ruby's Psych reads it
+    Psych,
 }
 
 impl Flags {
@@ -34,6 +36,7 @@ impl Flags {
             YamlSchema::Json => Schema::Json,
             YamlSchema::Failsafe => Schema::Failsafe,
             YamlSchema::Yaml11 => Schema::Yaml11,
+            YamlSchema::Psych => Schema::Psych,
         };
     }
 }

@@ -344,7 +344,7 @@ pub const OPTIONS: [Row; 47] = [
     row!(JsonIndent "json_write.indent", "json" "indent", ALL, Number(0, 16), Write &[Json], "Write JSON over several lines, indented by N spaces per level", Command "indent"),
     row!(EscapeNonAscii "json_write.escape_non_ascii", "json" "ascii", ALL, Switch, Write JSON, "Write JSON in ASCII only, other characters as \\uXXXX", Command "escape-non-ascii" Ruby "ascii_only"),
     row!(FloatStyle "json_write.float_style", "json" "float_style", PYTHON, Words(&["shortest", "python", "ruby"]), Write JSON, "Write doubles in JSON as this language does"),
-    row!(YamlSchema "yaml.schema", "yaml" "schema", ALL, Words(&["core", "json", "failsafe", "1.1"]), Read &[Yaml], "How to read unquoted words and numbers in YAML: `1.1` reads `yes`, `0777` and dates as PyYAML does"),
+    row!(YamlSchema "yaml.schema", "yaml" "schema", ALL, Words(&["core", "json", "failsafe", "1.1", "psych"]), Read &[Yaml], "How to read unquoted words and numbers in YAML: `1.1` reads `yes`, `0777` and dates as PyYAML does, `psych` as Ruby"),
     row!(YamlIndent "yaml_write.indent", "yaml" "indent", ALL, Number(1, 16), Write &[Yaml], "Indent YAML maps by N spaces per level"),
     row!(YamlIndentSequences "yaml_write.indent_sequences", "yaml" "indent_sequences", ALL, Switch, Write &[Yaml], "Also indent YAML sequences below their keys"),
     row!(YamlDocumentStart "yaml_write.document_start", "yaml" "document_start", ALL, Switch, Write &[Yaml], "Also write `---` before the first YAML document"),

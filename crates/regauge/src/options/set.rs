@@ -117,6 +117,7 @@ impl Options {
                     ("json", yaml::Schema::Json),
                     ("failsafe", yaml::Schema::Failsafe),
                     ("1.1", yaml::Schema::Yaml11),
+                    ("psych", yaml::Schema::Psych),
                 ])?;
             }
             Opt::YamlIndent => self.yaml_write.indent = to.small(opt)?,

@@ -13,11 +13,13 @@ pub enum Schema {
     /// YAML 1.1 as PyYAML's SafeLoader reads it: `yes`, `0777`, `1_000`, `1:30`, `2001-12-14`, `<<`
     /// as the merge key.
     Yaml11,
+    /// YAML 1.1 as Ruby's Psych reads it: `:name` is a symbol, `1,000` a number, and `yEs` a bool.
+    Psych,
 }
 
 impl Schema {
     /// The names that [`Schema::from_name`] accepts.
-    pub const NAMES: [&str; 4] = ["core", "json", "failsafe", "1.1"];
+    pub const NAMES: [&str; 5] = ["core", "json", "failsafe", "1.1", "psych"];
 
     /// Returns the schema of this name.
     pub fn from_name(name: &str) -> Option<Schema> {
@@ -26,8 +28,14 @@ impl Schema {
             "json" => Schema::Json,
             "failsafe" => Schema::Failsafe,
             "1.1" => Schema::Yaml11,
+            "psych" => Schema::Psych,
             _ => return None,
         })
+    }
+
+    /// Returns whether the schema is one of YAML 1.1, which has merge keys and three more line breaks.
+    pub(crate) fn is_old(self) -> bool {
+        matches!(self, Schema::Yaml11 | Schema::Psych)
     }
 }
 

@@ -45,7 +45,7 @@ pub(super) struct Composer {
 pub(super) enum Way {
     /// In the core schema, with nothing to remember.
     Core,
-    /// In YAML 1.1, which remembers the keys of open mappings.
+    /// In a schema of YAML 1.1, which remembers the keys of open mappings.
     Old,
     /// The slow path: something is recorded, a key is a collection, or the schema is another.
     Rare,
@@ -97,7 +97,7 @@ impl Composer {
         self.way = match self.options.schema {
             _ if self.refs.recording > 0 || !self.captures.is_empty() => Way::Rare,
             Schema::Core => Way::Core,
-            Schema::Yaml11 => Way::Old,
+            Schema::Yaml11 | Schema::Psych => Way::Old,
             Schema::Json | Schema::Failsafe => Way::Rare,
         };
     }
@@ -216,7 +216,7 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
         if !mapping {
             return target!(self.begin_array(None));
         }
-        if self.c.options.schema == Schema::Yaml11 {
+        if self.c.options.schema.is_old() {
             self.c.maps.begin();
         }
         target!(self.begin_map(None))
@@ -226,7 +226,7 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
         if !mapping {
             target!(self.end_array())?;
         } else {
-            if self.c.options.schema == Schema::Yaml11 {
+            if self.c.options.schema.is_old() {
                 self.give_merged()?;
                 self.c.maps.end();
             }
@@ -359,7 +359,7 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
             let sent = self.c.holds && given;
             id = self.c.refs.anchor(name, props.offset, false, sent);
             // A sink that holds references does not need the tape, unless keys merge what is on it.
-            if !sent || self.c.options.schema == Schema::Yaml11 {
+            if !sent || self.c.options.schema.is_old() {
                 self.c.refs.open(self.c.level);
                 self.c.way = Way::Rare;
             }
@@ -418,7 +418,7 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
             return self.rare_scalar(Props::NONE, Style::Plain, text, key);
         }
         if text.as_bytes().first().is_none_or(|first| schema_11::may_mean(*first)) {
-            match schema_11::resolve(text) {
+            match schema::resolve(self.c.options.schema, text) {
                 Meaning::I64(value) if !key => return self.sink.i64(value),
                 Meaning::Bool(value) if !key => return self.sink.bool(value),
                 Meaning::Null if !key => return self.sink.null(),

@@ -6,7 +6,7 @@ use crate::model::hint::Hint;
 use crate::model::limits::Limit;
 use crate::model::option::Opt;
 use crate::model::time;
-use crate::options::yaml::Options;
+use crate::options::yaml::{Options, Schema};
 use crate::policy::event::{BigInt, Ext, Origin, Sink, Type};
 use crate::{Error, ErrorKind, Limits, Result};
 
@@ -40,6 +40,7 @@ fn give_meaning<T: Sink + ?Sized>(
 ) -> Result {
     match meaning {
         Meaning::Text | Meaning::Merge => sink.str(text),
+        Meaning::Symbol(name) => sink.ext(Ext::Symbol(name)),
         Meaning::Null => sink.null(),
         Meaning::Bool(value) => sink.bool(*value),
         Meaning::I64(value) => sink.i64(*value),
@@ -82,6 +83,11 @@ fn give_meaning<T: Sink + ?Sized>(
             Some(at) => sink.ext(Ext::Timestamp(at)),
             None => sink.str(text),
         },
+        Meaning::Unknown if options.schema == Schema::Psych => Err(Error::syntax(format!(
+            "found the plain scalar {}, which Psych refuses, or reads as another date",
+            crate::model::text::shorten(text)
+        ))
+        .hint("quote it if it is text")),
         Meaning::Unknown => Err(Error::syntax(format!(
             "found the plain scalar {}, expected null, true, false, a number, or quotes \
              (YAML 1.2.2 §10.2)",

@@ -15,7 +15,6 @@ use crate::model::hint::Hint;
 use crate::model::limits::Limit;
 use crate::model::option::Opt;
 use crate::model::value::Value;
-use crate::options::yaml::Schema;
 use crate::policy::event::Sink;
 use crate::policy::tree::Builder;
 use crate::{Error, Limits, Result};
@@ -129,9 +128,10 @@ impl OpenMaps {
 impl<S: Sink + ?Sized> Compose<'_, S> {
     /// Returns whether a key is the merge key.
     pub(super) fn is_merge(&self, style: Style, tag: Option<&str>, text: &str) -> bool {
-        self.c.options.schema == Schema::Yaml11
+        self.c.options.schema.is_old()
             && text == "<<"
-            && tags::scalar(Schema::Yaml11, style, tag, text) == Content::Meaning(Meaning::Merge)
+            && tags::scalar(self.c.options.schema, style, tag, text)
+                == Content::Meaning(Meaning::Merge)
     }
 
     /// Handles a merge key: its value is only recorded.
@@ -263,7 +263,7 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
             &self.c.options,
             &self.c.limits,
             tag.as_deref(),
-            tags::scalar(Schema::Yaml11, style, tag.as_deref(), &text),
+            tags::scalar(self.c.options.schema, style, tag.as_deref(), &text),
             &text,
         )?;
         Ok(builder.take().map(|value| match value {

@@ -34,6 +34,7 @@ mod references;
 mod scalar;
 mod schema;
 mod schema_11;
+mod schema_psych;
 mod simd;
 mod tags;
 #[cfg(test)]

@@ -6,7 +6,7 @@ use super::machine::Machine;
 use super::reader::run;
 use crate::bytes::reader::Status;
 use crate::model::place::{Form, Place, Places};
-use crate::options::yaml::{Options, Schema};
+use crate::options::yaml::Options;
 use crate::{Limits, Result};
 
 /// Returns the places of the documents of a stream.
@@ -14,7 +14,7 @@ use crate::{Limits, Result};
 /// # Errors
 /// Those of the grammar, as in reading.
 pub(crate) fn places(bytes: &[u8], options: &Options, limits: Limits) -> Result<Vec<Place>> {
-    let old = options.schema == Schema::Yaml11;
+    let old = options.schema.is_old();
     let mut machine = Machine::new(limits);
     let mut breaks = old.then(Breaks::default);
     let mut finder = Finder {

@@ -8,7 +8,7 @@ use super::machine::Machine;
 use super::notation::drive;
 use crate::bytes::reader::{Parse, Resync, Status};
 use crate::model::limits::Limits;
-use crate::options::yaml::{Options, Schema};
+use crate::options::yaml::Options;
 use crate::policy::event::Sink;
 use crate::{Format, Result};
 
@@ -30,7 +30,7 @@ impl Default for Parser {
 impl Parser {
     /// Creates a parser at the start of a stream.
     pub fn new(options: Options, limits: Limits) -> Parser {
-        let breaks = (options.schema == Schema::Yaml11).then(Breaks::default);
+        let breaks = options.schema.is_old().then(Breaks::default);
         Parser { machine: Machine::new(limits), composer: Composer::new(options, limits), breaks }
     }
 }

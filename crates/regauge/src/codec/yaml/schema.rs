@@ -2,13 +2,15 @@
 
 use std::borrow::Cow;
 
-use super::schema_11;
+use super::{schema_11, schema_psych};
 use crate::options::yaml::Schema;
 
 /// How a schema interprets the text of a scalar.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Meaning<'t> {
     Text,
+    /// The name of a symbol (Psych).
+    Symbol(&'t str),
     Null,
     Bool(bool),
     I64(i64),
@@ -29,7 +31,7 @@ pub(super) enum Meaning<'t> {
     Time(Time),
     /// The merge key (YAML 1.1).
     Merge,
-    /// The JSON schema has no such plain scalar.
+    /// The JSON schema has no such plain scalar, or Psych fails on it.
     Unknown,
 }
 
@@ -69,6 +71,7 @@ pub(super) fn resolve(schema: Schema, text: &str) -> Meaning<'_> {
         Schema::Json => json(text),
         Schema::Failsafe => Meaning::Text,
         Schema::Yaml11 => schema_11::resolve(text),
+        Schema::Psych => schema_psych::resolve(text),
     }
 }
 

@@ -5,10 +5,11 @@ use std::borrow::Cow;
 
 use super::schema::{Meaning, Time, decimal_integer, integer, sign};
 
-/// Returns whether a plain scalar that begins with this byte can be anything but text.
+/// Returns whether a plain scalar that begins with this byte can be anything but text, here or for
+/// Psych.
 #[inline(always)]
 pub(super) fn may_mean(first: u8) -> bool {
-    let old = matches!(first, b'y' | b'Y' | b'o' | b'O' | b'<');
+    let old = matches!(first, b'y' | b'Y' | b'o' | b'O' | b'<' | b':');
     old || super::schema::may_mean(first)
 }
 
@@ -218,7 +219,7 @@ pub(super) fn timestamp(text: &str) -> Option<Time> {
     })
 }
 
-fn days_in(year: u32, month: u32) -> u32 {
+pub(super) fn days_in(year: u32, month: u32) -> u32 {
     match month {
         2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => {
             29

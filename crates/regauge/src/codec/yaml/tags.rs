@@ -40,7 +40,7 @@ pub(super) fn scalar<'t>(
     };
     // The tag determines what the text means, whatever the schema would make of it.
     let meaning = match schema {
-        Schema::Yaml11 => schema_11::resolve(text),
+        Schema::Yaml11 | Schema::Psych => schema::resolve(schema, text),
         _ => schema::core(text),
     };
     let fits = match (name, &meaning) {
