@@ -132,9 +132,14 @@ impl<'a> Build<'a> {
 
     #[inline(always)]
     fn string(&mut self, string: VALUE) -> Result {
-        if self.settings.freeze {
-            ruby::freeze(string);
+        if !self.settings.freeze {
+            return self.push(string);
         }
+        if self.settings.plain.is_some() {
+            // The libraries whose documents these are make equal text one object.
+            return self.push(ruby::interned_string(string));
+        }
+        ruby::freeze(string);
         self.push(string)
     }
 

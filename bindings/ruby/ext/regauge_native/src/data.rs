@@ -11,6 +11,8 @@ use crate::ruby::{self, Raise, VALUE};
 pub trait Held: Sized + 'static {
     /// The name shown by Ruby's tools.
     const NAME: &'static CStr;
+    /// Whether Ractors may share such an object once it is frozen: it never changes.
+    const SHAREABLE: bool = false;
     /// Marks every Ruby value it contains for the collector.
     fn mark(&self);
     /// Returns its approximate size in bytes.
@@ -34,7 +36,8 @@ impl<T: Held> DataType<T> {
         data_type.function.dmark = Some(mark::<T>);
         data_type.function.dfree = Some(free::<T>);
         data_type.function.dsize = Some(size::<T>);
-        data_type.flags = 1; // RUBY_TYPED_FREE_IMMEDIATELY
+        // RUBY_TYPED_FREE_IMMEDIATELY, and RUBY_TYPED_FROZEN_SHAREABLE.
+        data_type.flags = if T::SHAREABLE { 1 | 1 << 8 } else { 1 };
         DataType(data_type, PhantomData)
     }
 
@@ -50,19 +53,36 @@ impl<T: Held> DataType<T> {
     /// # Errors
     /// A `TypeError` for any other object.
     pub fn get<'a>(&'static self, object: VALUE) -> Result<&'a mut T, Raise> {
+        let held = self.held(object)?;
+        // SAFETY: the pointer from `wrap`. Methods use it for the length of a call, and no method that
+        // holds it calls Ruby code that could re-enter: see the callers.
+        Ok(unsafe { &mut *held })
+    }
+
+    /// Returns what an object wraps that never changes: calls may overlap.
+    ///
+    /// # Errors
+    /// A `TypeError` for any other object.
+    pub fn look<'a>(&'static self, object: VALUE) -> Result<&'a T, Raise> {
+        const { assert!(T::SHAREABLE) };
+        let held = self.held(object)?;
+        // SAFETY: the pointer from `wrap`; callers keep the object alive, and nobody changes the value.
+        Ok(unsafe { &*held })
+    }
+
+    fn held(&'static self, object: VALUE) -> Result<*mut T, Raise> {
         if !ruby::is_heap(object) || ruby::heap_kind(object) != 0x0C {
             return Err(ruby::type_error("found an object that was not created here"));
         }
         // SAFETY: an object of T_DATA, checked just above; its description is compared before the
-        // pointer is used. Methods use it for the length of a call, and no method that holds it
-        // calls Ruby code that could re-enter: see the callers.
+        // pointer is used.
         unsafe {
             if !rb_sys::macros::RTYPEDDATA_P(object)
                 || !std::ptr::eq(rb_sys::macros::RTYPEDDATA_TYPE(object), &self.0)
             {
                 return Err(ruby::type_error("found an object that was not created here"));
             }
-            Ok(&mut *rb_sys::macros::RTYPEDDATA_GET_DATA(object).cast::<T>())
+            Ok(rb_sys::macros::RTYPEDDATA_GET_DATA(object).cast::<T>())
         }
     }
 }

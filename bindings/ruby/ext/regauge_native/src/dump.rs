@@ -31,6 +31,26 @@ pub fn dump(object: VALUE, settings: &Settings) -> Result<VALUE, Raise> {
     Ok(string)
 }
 
+/// Encodes an object as a string, if it is plain data.
+///
+/// # Errors
+/// Whatever a Ruby method raised.
+pub fn dump_plain(object: VALUE, settings: &Settings) -> Result<Option<VALUE>, Raise> {
+    let scratch = scratch::take();
+    let mut jump = None;
+    let written = write(object, Out::reusing(scratch.out.take()), settings, &mut jump);
+    if let Some(jump) = jump {
+        return Err(jump.into());
+    }
+    let Ok(out) = written else { return Ok(None) };
+    let bytes = finished(out, settings);
+    let string = ruby::output(&bytes, settings.core.to.is_text());
+    if bytes.capacity() <= KEPT_BYTES {
+        scratch.out.set(bytes);
+    }
+    Ok(Some(string))
+}
+
 /// Encodes an object in the format, using the memory of `buffer`.
 ///
 /// # Errors
@@ -42,19 +62,21 @@ pub fn document_bytes(
 ) -> Result<Vec<u8>, Raise> {
     let mut jump = None;
     match write(object, Out::reusing(buffer), settings, &mut jump) {
-        Ok(out) => {
-            let mut bytes = out.into_vec();
-            // A single JSON document in a string needs no newline.
-            if settings.core.to == Format::Json {
-                bytes.truncate(bytes.trim_ascii_end().len());
-            }
-            Ok(bytes)
-        }
+        Ok(out) => Ok(finished(out, settings)),
         Err(_) if jump.is_some() => Err(jump.map_or(Raise::Exception(ruby::NIL), Into::into)),
         Err(error) => {
             Err(exception(&error.in_format(settings.core.to), settings.call(Phase::Encode)))
         }
     }
+}
+
+/// Returns the bytes. A single JSON document in a string needs no newline.
+fn finished(out: Out<'_>, settings: &Settings) -> Vec<u8> {
+    let mut bytes = out.into_vec();
+    if settings.core.to == Format::Json {
+        bytes.truncate(bytes.trim_ascii_end().len());
+    }
+    bytes
 }
 
 fn write<'o>(

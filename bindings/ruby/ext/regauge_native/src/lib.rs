@@ -8,6 +8,7 @@
 //! | [`walk`], [`dump`] | objects to events |
 //! | [`store`] | objects in a database |
 //! | [`convert`], [`map`] | bytes to bytes, without the GVL; with a block for each document |
+//! | [`dialect`], [`plain`] | plain documents, for the drop-ins |
 //! | [`options`], [`errors`], [`names`] | keyword arguments, exceptions, classes |
 
 #![deny(unsafe_code)]
@@ -17,6 +18,7 @@ mod build;
 mod convert;
 #[allow(unsafe_code, reason = "Ruby's C API")]
 mod data;
+mod dialect;
 mod dump;
 mod errors;
 mod events;
@@ -29,6 +31,7 @@ mod marshal_load;
 mod names;
 mod numbers;
 mod options;
+mod plain;
 #[allow(unsafe_code, reason = "Ruby's C API")]
 mod ruby;
 #[allow(unsafe_code, reason = "memory that the collector reads")]
@@ -187,6 +190,8 @@ fn init(_: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let records = ruby::class(c"RecordStream", native);
     ruby::no_allocator(records);
     ruby::no_allocator(ruby::class(c"RecordSource", native));
+    let dialect = ruby::class(c"Dialect", native);
+    ruby::no_allocator(dialect);
     let store = ruby::class(c"Store", native);
     ruby::no_allocator(store);
     let cursor = ruby::class(c"Cursor", native);
@@ -215,6 +220,9 @@ fn init(_: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     ruby::define_method(event_stream, c"advance", method!(events::advance));
     ruby::define_method(event_stream, c"skip", method!(events::skip));
     ruby::define_method(event_stream, c"close", method!(events::close));
+    ruby::define(native, c"dialect", method!(dialect::open));
+    ruby::define_method(dialect, c"load", method!(dialect::load));
+    ruby::define_method(dialect, c"dump", method!(dialect::dump));
     ruby::define(native, c"records", method!(marc::open));
     ruby::define_method(records, c"advance", method!(marc::advance));
     ruby::define_method(records, c"close", method!(marc::close));

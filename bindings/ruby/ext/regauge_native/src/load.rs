@@ -46,6 +46,26 @@ pub fn load_bytes(bytes: &[u8], settings: &Settings) -> Result<VALUE, Raise> {
     }
 }
 
+/// Returns the object of the single document in the bytes, if it is one of plain data.
+///
+/// # Errors
+/// None about the document; those of the collector.
+pub fn load_plain(bytes: &[u8], settings: &Settings) -> Result<Option<VALUE>, Raise> {
+    let rest = ruby::Rest::during(bytes.len())?;
+    let scratch = scratch::take();
+    let mut build = Build::new(&scratch, settings);
+    let result = documents(bytes, settings, &scratch, &mut build);
+    drop(rest);
+    if let Some(jump) = build.jump {
+        return Err(jump.into());
+    }
+    if result.is_err() {
+        build.reset();
+        return Ok(None);
+    }
+    Ok(Some(build.take()))
+}
+
 /// Reads into the builder, with code compiled for it.
 fn documents(
     bytes: &[u8],
@@ -107,6 +127,9 @@ impl<S: Sink + ?Sized> Visitor for Load<'_, S> {
         let mut reader = Reader::from_slice(C::parser(&self.settings.core), self.bytes);
         match C::FORMAT {
             Format::Ndjson | Format::Csv | Format::Tsv => all(&mut reader, self.sink),
+            _ if self.settings.plain.is_some_and(|plain| plain.documents) => {
+                all(&mut reader, self.sink)
+            }
             _ => one(&mut reader, self.bytes, self.sink),
         }
     }

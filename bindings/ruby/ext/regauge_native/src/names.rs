@@ -40,6 +40,7 @@ names! {
     conflict_error: c"Regauge::ConflictError",
     store_class: c"Regauge::Native::Store",
     cursor_class: c"Regauge::Native::Cursor",
+    dialect_class: c"Regauge::Native::Dialect",
     decode_error: c"Regauge::DecodeError",
     encode_error: c"Regauge::EncodeError",
     limit_error: c"Regauge::LimitError",

@@ -5,6 +5,7 @@ use regauge::{Format, Limits, OnLoss, Options, yaml};
 
 use crate::errors::{Call, Phase};
 use crate::names::names;
+use crate::plain::Plain;
 use crate::ruby::{self, Raise, VALUE};
 
 /// The keyword arguments of one call.
@@ -25,6 +26,8 @@ pub struct Settings {
     pub symbols: bool,
     /// Whether the readers have default settings, so that a previously used one can be reused.
     pub usual: bool,
+    /// What counts as plain data, if nothing else is read or written.
+    pub plain: Option<Plain>,
     /// Whether the keywords ask for reading the wrapped notation.
     pub unwrap: Option<bool>,
     /// Whether keywords have the format in their names: those of a conversion.
@@ -49,6 +52,7 @@ impl Settings {
             to_h: false,
             symbols: false,
             usual: true,
+            plain: None,
             unwrap: None,
             is_generic: false,
             is_called_generic: false,

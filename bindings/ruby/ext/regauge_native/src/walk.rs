@@ -15,6 +15,7 @@ use regauge::{
 
 use crate::names::names;
 use crate::options::{Settings, word};
+use crate::plain::{Checks, not_plain};
 use crate::ruby::{self, Jump, NIL, Text, VALUE};
 
 const T_FLOAT: u32 = 4;
@@ -53,12 +54,14 @@ pub struct Walk<'a, S: ?Sized> {
     runs: u64,
     /// The steps to the value that failed, innermost first.
     steps: Vec<Step>,
+    checks: Checks,
 }
 
 impl<'a, S: Sink + ?Sized> Walk<'a, S> {
     /// Creates a walk with these settings.
     pub fn new(sink: &'a mut S, settings: &'a Settings) -> Walk<'a, S> {
-        Walk { sink, settings, jump: None, runs: 0, steps: Vec::new() }
+        let checks = Checks::new(settings);
+        Walk { sink, settings, jump: None, runs: 0, steps: Vec::new(), checks }
     }
 
     /// Walks one document.
@@ -78,25 +81,35 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
             return self.sink.i64(v);
         }
         if value & 3 == 2 {
-            return self.sink.f64(ruby::float_value(value));
+            return self.float(value);
         }
         if !ruby::is_heap(value) {
             return match value {
+                NIL if self.checks.is_bare() => Err(not_plain()),
                 NIL => self.sink.null(),
                 ruby::TRUE => self.sink.bool(true),
                 ruby::FALSE => self.sink.bool(false),
                 symbol => self.symbol(symbol),
             };
         }
-        match ruby::heap_kind(value) {
+        let kind = ruby::heap_kind(value);
+        self.checks.value(value, kind)?;
+        match kind {
             T_STRING => self.string(value),
             T_ARRAY => self.array(value, depth),
             T_HASH => self.hash(value, depth),
-            T_FLOAT => self.sink.f64(ruby::float_value(value)),
+            T_FLOAT => self.float(value),
             T_BIGNUM => self.big_integer(value),
             T_SYMBOL => self.symbol(value),
             _ => self.object(value, depth),
         }
+    }
+
+    #[inline(always)]
+    fn float(&mut self, float: VALUE) -> Result {
+        let value = ruby::float_value(float);
+        self.checks.float(value)?;
+        self.sink.f64(value)
     }
 
     #[inline]
@@ -132,6 +145,7 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
     }
 
     fn symbol(&mut self, symbol: VALUE) -> Result {
+        self.checks.symbol()?;
         let text = ruby::symbol_text(symbol);
         if self.settings.symbols && ruby::text_kind(text) == Text::Utf8 {
             return self.sink.ext(Ext::Symbol(ruby::utf8_of(text)));
@@ -167,15 +181,22 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
     fn array(&mut self, array: VALUE, depth: u32) -> Result {
         let depth = self.deeper(depth)?;
         let length = ruby::array_length(array);
+        self.checks.enter(array, length == 0)?;
         let mut buffer = [0.0; DOUBLES];
-        if let Some(values) = doubles(ruby::array_values(array), &mut buffer) {
+        if let Some(values) = doubles(ruby::array_values(array), &mut buffer)
+            && self.checks.floats(values)
+        {
             return self.sink.f64_array(values);
         }
         self.sink.begin_array(Some(length as u64))?;
         for index in 0..length {
             let Some(value) = ruby::array_get(array, index) else { return Err(changed()) };
             // An array of coordinates, handled without recursing into it.
-            let inner = if depth > 0 && ruby::is_heap(value) && ruby::heap_kind(value) == T_ARRAY {
+            let inner = if depth > 0
+                && ruby::is_heap(value)
+                && ruby::heap_kind(value) == T_ARRAY
+                && self.settings.plain.is_none()
+            {
                 doubles(ruby::array_values(value), &mut buffer)
             } else {
                 None
@@ -197,6 +218,7 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
 
     fn hash(&mut self, hash: VALUE, depth: u32) -> Result {
         let depth = self.deeper(depth)?;
+        self.checks.enter(hash, ruby::hash_size(hash) == 0)?;
         let Some(mut pairs) = ruby::Pairs::of(hash) else { return self.asked_hash(hash, depth) };
         self.sink.begin_map(Some(pairs.count() as u64))?;
         let runs = self.runs;
@@ -253,6 +275,7 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
         if text != key && self.settings.symbols {
             return self.rare_key(key, depth);
         }
+        self.checks.key(key, text)?;
         match ruby::text_kind(text) {
             Text::Utf8 => match ruby::short_of(text) {
                 Some(text) => self.sink.short_key(text),
@@ -265,6 +288,9 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
     /// Handles a key that is not text: it is small, so it is buffered.
     #[cold]
     fn rare_key(&mut self, key: VALUE, depth: u32) -> Result {
+        if self.checks.is_bare() {
+            return Err(not_plain());
+        }
         let mut builder = regauge::tree::Builder::new(&self.settings.core.limits);
         let mut walk = Walk::new(&mut builder, self.settings);
         let result = walk.value(key, depth);

@@ -7,7 +7,11 @@ use regauge::limits::Limit;
 use regauge::{BigInt, Error, ErrorKind, Ext, Origin, Result, Sink, Type, Value};
 
 use super::{Build, Frame, Kind, Typed};
+use crate::plain::not_plain;
 use crate::ruby::{self, NIL, VALUE};
+
+/// `-0.0`.
+const MINUS_ZERO: u64 = 1 << 63;
 
 impl Sink for Build<'_> {
     #[inline]
@@ -27,6 +31,10 @@ impl Sink for Build<'_> {
     }
     #[inline]
     fn f64(&mut self, v: f64) -> Result {
+        if v.to_bits() == MINUS_ZERO && self.settings.plain.is_some() {
+            // json reads `-0` as an integer.
+            return Err(not_plain());
+        }
         self.push(ruby::float(v))
     }
     #[inline]
@@ -86,6 +94,11 @@ impl Sink for Build<'_> {
     }
 
     fn ext(&mut self, v: Ext<'_>) -> Result {
+        if let Some(plain) = self.settings.plain
+            && !(plain.symbols && matches!(v, Ext::Symbol(_)))
+        {
+            return Err(not_plain());
+        }
         let date = |v: &str| ruby::text(v);
         match v {
             Ext::Symbol(v) => self.push(self.scratch.keys.symbol(v)),
@@ -194,7 +207,19 @@ impl Sink for Build<'_> {
         if let Value::Ext(name) = k
             && let Ext::Symbol(name) = name.as_ext()
         {
+            if self.settings.plain.is_some_and(|plain| !plain.symbols) {
+                return Err(not_plain());
+            }
             return self.push(self.scratch.keys.symbol(name));
+        }
+        // libyaml refuses an absent key, Psych has one NaN, and msgpack makes a symbol of binary text.
+        let is_odd = match k {
+            Value::Null => true,
+            Value::F64(v) => v.is_nan(),
+            _ => self.settings.symbolize,
+        };
+        if is_odd && self.settings.plain.is_some() {
+            return Err(not_plain());
         }
         if let Some(frame) = self.frames.last_mut() {
             frame.plain = false;
@@ -231,6 +256,9 @@ impl Sink for Build<'_> {
     }
 
     fn begin_typed(&mut self, t: &Type<'_>) -> Result {
+        if self.settings.plain.is_some() {
+            return Err(not_plain());
+        }
         let early = std::mem::take(&mut self.early);
         let name = self.scratch.keys.string(t.name);
         self.push(name)?;
@@ -290,6 +318,9 @@ impl Sink for Build<'_> {
     }
 
     fn begin_anchor(&mut self, id: u64) -> Result {
+        if self.settings.plain.is_some() {
+            return Err(not_plain());
+        }
         self.open(Kind::Anchor(id));
         self.early = true;
         Ok(())

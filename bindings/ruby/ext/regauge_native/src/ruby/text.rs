@@ -65,6 +65,12 @@ pub fn interned(text: &str) -> VALUE {
     }
 }
 
+/// Returns the frozen string that is the same object for the same text.
+pub fn interned_string(string: VALUE) -> VALUE {
+    // SAFETY: the lock; no exception for a string.
+    unsafe { rb_sys::rb_str_to_interned_str(string) }
+}
+
 /// Empty text, at a readable address.
 const EMPTY: &str = {
     const BYTES: &str = "\0\0\0\0\0\0\0\0";
