@@ -1,0 +1,17 @@
+# frozen_string_literal: true
+
+module Regauge
+  module Compat
+    module JSON
+      # @api private
+      module ToJSON
+        def to_json(state = nil, depth = nil)
+          text = Plain.generate(Plain::COMPACT, self) if state.nil? && depth.nil?
+          return text if text
+
+          depth.nil? ? super(state) : super
+        end
+      end
+    end
+  end
+end

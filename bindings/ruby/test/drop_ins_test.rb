@@ -1,0 +1,239 @@
+# frozen_string_literal: true
+
+require "helper"
+require "drop_ins_documents"
+require "regauge/compat"
+require "date"
+require "json"
+require "yaml"
+begin
+  require "msgpack"
+rescue LoadError
+  nil
+end
+
+# `regauge/compat` behaves like psych, json and msgpack; tools/ruby_drop_ins_check.rb runs their own tests.
+class DropInsTest < Minitest::Test
+  Thing = Struct.new(:name)
+
+  def teardown
+    Regauge::Compat.uninstall
+  end
+
+  def install(*names)
+    skip "json #{JSON::VERSION}: the drop-in is for version 2" if names.include?("json") && JSON::VERSION.to_i > 2
+    needs_msgpack if names.include?("msgpack")
+    Regauge::Compat.install(*names)
+  end
+
+  # Skips the test without msgpack; with CI=true it fails.
+  def needs_msgpack
+    return if defined?(::MessagePack)
+
+    ENV["CI"] == "true" ? flunk("apt-get install ruby-msgpack") : skip("no msgpack")
+  end
+
+  # Returns what a block returns or raises, in words.
+  def outcome
+    # json warns of numbers that are too large.
+    verbose, $VERBOSE = $VERBOSE, nil
+    value = yield
+    [value.inspect.b, value.frozen?]
+  rescue StandardError, SystemStackError => error
+    [error.class.name, error.message.b]
+  ensure
+    $VERBOSE = verbose
+  end
+
+  # Calls each with each document before and after the library is replaced.
+  def assert_same_outcomes(name, documents, calls)
+    before = calls.transform_values { |call| documents.map { |document| outcome { call.call(document) } } }
+    install(name)
+    calls.each do |kind, call|
+      documents.each_with_index do |document, index|
+        found = outcome { call.call(document) }
+        # What is refused here, and only here.
+        next if found[1].to_s.include?("regauge/compat/#{name} builds only")
+
+        assert_equal before[kind][index], found, "#{name} #{kind}: #{document.inspect}"
+      end
+    end
+  end
+
+  def test_installing_and_uninstalling
+    needs_msgpack
+    assert_equal [], Regauge::Compat.installed
+    2.times do
+      Regauge::Compat.install("psych", "msgpack")
+      assert_equal %w[psych msgpack], Regauge::Compat.installed
+      assert_equal Regauge::Compat::Psych::Calls, YAML.method(:load).owner
+      Regauge::Compat.install("psych")
+      Regauge::Compat.uninstall("psych")
+      assert_equal YAML.singleton_class, YAML.method(:load).owner
+      Regauge::Compat.uninstall
+      assert_equal MessagePack.singleton_class, MessagePack.method(:pack).owner
+    end
+    error = assert_raises(ArgumentError) { Regauge::Compat.install("yaml") }
+    assert_equal 'found "yaml", expected one or more of json, msgpack, psych', error.message
+    assert_raises(ArgumentError) { Regauge::Compat.install }
+    assert_equal [], Regauge::Compat.installed
+  end
+
+  def test_json_3_is_refused
+    skip "json #{JSON::VERSION}" if JSON::VERSION.to_i < 3
+    assert_match(/version 2 of the gem json/, assert_raises(LoadError) { Regauge::Compat.install("json") }.message)
+  end
+
+  # Plain documents do not get to the library.
+  def test_plain_documents_are_regauges
+    install("psych", "msgpack")
+    never = ->(*) { flunk "the library was asked" }
+    YAML.stub(:parse_stream, never) do
+      assert_equal({ "a" => [1, true, nil], :b => 1000 }, YAML.load("a:\n- 1\n- yes\n- ~\n:b: 1,000\n"))
+      assert_equal({ a: "x" }, YAML.safe_load("a: x\n", symbolize_names: true, aliases: true, filename: "x.yml"))
+      assert_equal ["a", { "b" => 1 }], YAML.load_stream("--- a\n---\nb: 1\n")
+      Tempfile.create("plain") do |file|
+        file.write("a: |\n  text\n")
+        file.close
+        %i[load_file safe_load_file unsafe_load_file].each do |name|
+          assert_equal({ "a" => "text\n" }, YAML.public_send(name, file.path))
+        end
+      end
+    end
+    Psych::Visitors::YAMLTree.stub(:create, never) do
+      assert_equal "---\na:\n- 1\n- b: two words\n", { "a" => [1, { "b" => "two words" }] }.to_yaml
+    end
+    bytes = "\x81\xA1a\x91\x01".b
+    MessagePack::DefaultFactory.stub(:unpacker, never) do
+      assert_equal({ a: [1] }, MessagePack.unpack(bytes, symbolize_keys: true))
+    end
+    MessagePack::DefaultFactory.stub(:packer, never) { assert_equal bytes, { a: [1] }.to_msgpack }
+    return if JSON::VERSION.to_i > 2
+
+    install("json")
+    JSON::Parser.stub(:new, never) { assert_equal({ a: [1] }, JSON.parse('{"a":[1]}', symbolize_names: true)) }
+    JSON::State.stub(:new, never) { assert_equal '{"a":[1.5,"b"]}', JSON.generate({ a: [1.5, :b] }) }
+  end
+
+  def test_schema_of_psych
+    found = Regauge::YAML.load(":a: 1,000\nb: yEs\nc: 1:30\nd: '1,000'\n", schema: "psych")
+    assert_equal({ :a => 1000, "b" => true, "c" => 5400, "d" => "1,000" }, found)
+    assert_equal({ ":a" => "1,000" }, Regauge::YAML.load(":a: 1,000\n"))
+    assert_raises(Regauge::DecodeError) { Regauge::YAML.load("2001-02-30", schema: "psych") }
+  end
+
+  def test_errors_are_psychs
+    install("psych")
+    error = assert_raises(Psych::SyntaxError) { YAML.load("a: b: c\n", filename: "x.yml") }
+    assert_equal ["x.yml", 1, 5], [error.file, error.line, error.column]
+    assert_raises(Psych::DisallowedClass) { YAML.safe_load(":a: 1") }
+    assert_raises(Psych::DisallowedClass) { YAML.safe_load("2001-01-01") }
+    assert_raises(Psych::BadAlias) { YAML.load("a: &x [1]\nb: *x") }
+    assert_equal({ "a" => :b }, YAML.safe_load("a: :b", permitted_symbols: [:b], permitted_classes: [Symbol]))
+    assert_equal Date.new(2001, 1, 1), YAML.safe_load("2001-01-01", permitted_classes: [Date])
+    assert_equal 7, YAML.load("", fallback: 7)
+  end
+
+  def test_objects_of_other_classes_are_refused
+    install("psych")
+    data = [1..2, /a/i, 1r, Set[1], Time.at(0), { a: 1 }]
+    assert_equal data, YAML.unsafe_load(YAML.dump(data))
+    document = YAML.dump(Thing.new("a"))
+    [-> { YAML.unsafe_load(document) }, -> { YAML.load_stream(document) }, -> { YAML.parse(document).to_ruby },
+     -> { YAML.unsafe_load("--- !ruby/class DropInsTest::Thing\n") }].each do |call|
+      error = assert_raises(Regauge::Compat::Psych::UnsafeClass, &call)
+      assert_kind_of Psych::DisallowedClass, error
+      assert_match(/class: DropInsTest::Thing: .*Regauge::Compat.permit\(DropInsTest::Thing\)/, error.message)
+    end
+    assert_equal Thing.new("a"), YAML.safe_load(document, permitted_classes: [Thing, Symbol])
+  end
+
+  def test_permitted_classes_are_built
+    name = "DropInsTest::Allowed"
+    self.class.const_set(:Allowed, Struct.new(:name) { def self.json_create(data) = new(data["name"]) })
+    install("psych")
+    document = YAML.dump(Allowed.new("a"))
+    assert_raises(Psych::DisallowedClass) { YAML.unsafe_load(document) }
+    Regauge::Compat.permit(Allowed)
+    assert_equal Allowed.new("a"), YAML.unsafe_load(document)
+    install("json")
+    assert_equal Allowed.new("a"), JSON.parse(%({"json_class":"#{name}","name":"a"}), create_additions: true)
+    error = assert_raises(ArgumentError) { JSON.load('{"json_class":"DropInsTest::Thing"}') }
+    assert_match(/found the class DropInsTest::Thing under "json_class"/, error.message)
+    assert_equal({ "json_class" => "File" }, JSON.parse('{"json_class":"File"}'))
+  end
+
+  def test_objects_write_themselves
+    own = Class.new(Hash) { def to_json(*) = '"own"' }
+    # Active Support, if another test has loaded it, has a to_json of its own.
+    expected = [own.new].to_json
+    install("json")
+    assert_equal '[1,"own"]', JSON.generate([1, own.new])
+    assert_equal expected, [own.new].to_json
+    assert_equal "[\n  1\n]", JSON.pretty_generate([1])
+    assert_raises(JSON::GeneratorError) { JSON.generate([Float::NAN]) }
+    assert_raises(JSON::NestingError) { JSON.generate((1..101).inject([]) { |inner, _| [inner] }) }
+    assert_raises(JSON::ParserError) { JSON.parse('{"a":}') }
+  end
+
+  def test_random_yaml
+    options = { symbolize_names: true, freeze: true, aliases: true, permitted_classes: [Date, Time, Symbol] }
+    assert_same_outcomes("psych", DropInsDocuments.yaml(3000, 22), {
+                           load: ->(text) { YAML.load(text) }, safe: ->(text) { YAML.safe_load(text) },
+                           unsafe: ->(text) { YAML.unsafe_load(text) },
+                           options: ->(text) { YAML.safe_load(text, **options) },
+                           stream: ->(text) { YAML.load_stream(text) }
+                         })
+  end
+
+  def test_random_objects_in_yaml
+    objects = DropInsDocuments.objects(1000, 22)
+    assert_same_outcomes("psych", objects, {
+                           dump: ->(object) { YAML.dump(object) }, safe: ->(object) { YAML.safe_dump(object) }
+                         })
+  end
+
+  def test_random_json
+    texts = DropInsDocuments.json(2000, 22)
+    assert_same_outcomes("json", texts, {
+                           parse: ->(text) { JSON.parse(text) }, load: ->(text) { JSON.load(text) },
+                           names: ->(text) { JSON.parse(text, symbolize_names: true) },
+                           nan: ->(text) { JSON.parse(text, freeze: true, allow_nan: true) },
+                           bang: ->(text) { JSON.parse!(text) }
+                         })
+  end
+
+  def test_random_objects_in_json
+    objects = DropInsDocuments.objects(2000, 22)
+    assert_same_outcomes("json", objects, {
+                           generate: ->(object) { JSON.generate(object) },
+                           pretty: ->(object) { JSON.pretty_generate(object) },
+                           dump: ->(object) { JSON.dump(object) }, itself: lambda(&:to_json)
+                         })
+  end
+
+  def test_random_messagepack
+    needs_msgpack
+    objects = DropInsDocuments.objects(2000, 22)
+    assert_same_outcomes("msgpack", objects, { pack: ->(object) { MessagePack.pack(object) } })
+    Regauge::Compat.uninstall
+    assert_same_outcomes("msgpack", DropInsDocuments.msgpack(2000, 22), {
+                           unpack: ->(bytes) { MessagePack.unpack(bytes) },
+                           keys: ->(bytes) { MessagePack.unpack(bytes, symbolize_keys: true) },
+                           freeze: ->(bytes) { MessagePack.load(bytes, freeze: true) }
+                         })
+  end
+
+  def test_extension_types_are_msgpacks
+    install("msgpack")
+    factory = MessagePack::Factory.new
+    factory.register_type(1, Thing, packer: ->(thing) { thing.name }, unpacker: ->(name) { Thing.new(name) })
+    factory.register_type(2, Symbol)
+    assert_equal [Thing.new("a"), :b, { c: 1 }], factory.load(factory.dump([Thing.new("a"), :b, { c: 1 }]))
+    factory.register_type(-1, Time, packer: MessagePack::Time::Packer, unpacker: MessagePack::Time::Unpacker)
+    assert_equal Time.at(5), factory.load(factory.dump(Time.at(5)))
+    assert_raises(MessagePack::MalformedFormatError) { MessagePack.unpack("\x01\x01".b) }
+    unpacker = MessagePack::Unpacker.new
+    assert_equal [1, [2]], unpacker.feed_each("\x01\x91\x02".b).to_a
+  end
+end
