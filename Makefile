@@ -13,7 +13,7 @@ DEMO_BUDGET ?= 150
 BUDGET ?=
 # `make fuzz SECONDS=600 TARGET=json`
 SECONDS ?= 60
-# The suites of `make drop-ins-check`; by default all.
+# The suites of `make drop-ins-check` or `ruby-drop-ins-check`; by default all.
 DROP_INS ?=
 # YAML readers that `make test` requires; by default those that are installed.
 READERS ?=
@@ -39,7 +39,7 @@ SPARK ?= no
 
 .DEFAULT_GOAL := check
 .PHONY: check demo data results test test-servers test-gateway help build lint fmt bench figures fuzz fuzz-check sanitize docs site site-check memory clean \
-  wheel wheel-check wheels languages-check drop-ins-check python-test gem gem-source gem-check gem-test gem-test-jruby gem-test-newer \
+  wheel wheel-check wheels languages-check drop-ins-check ruby-drop-ins-check python-test gem gem-source gem-check gem-test gem-test-jruby gem-test-newer \
   dist-linux dist-check dist-deb dist-deb-check dist-image dist-image-check dist-gem dist-wheels dist-sums \
   version-check deny
 
@@ -179,6 +179,9 @@ wheels: build                   ## Build a wheel for every installed CPython, an
 
 drop-ins-check:                 ## Run the suites of msgpack, PyYAML, cbor2, orjson and json against regauge.compat (after wheel-check)
 	$(PYTHON) tools/drop_ins_check.py $(if $(DROP_INS),--only $(DROP_INS))
+
+ruby-drop-ins-check:            ## Run the suites of psych, json and msgpack (MSGPACK_RUBY=folder) against regauge/compat (after gem)
+	ruby tools/ruby_drop_ins_check.rb $(DROP_INS)
 
 python-test:                    ## Build the Python package in place and run its tests, for development
 	cd bindings/python && $(CARGO) build --profile fast
