@@ -100,11 +100,7 @@ impl Failure {
                 say_excerpt(excerpt);
             }
             Failure::Quiet(_) => {}
-            Failure::BrokenPipe => {
-                // As other tools do: killed by the signal, which the shell shows as 141.
-                let _ =
-                    signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGPIPE);
-            }
+            Failure::BrokenPipe => regauge_os::end_by_broken_pipe(),
         }
         ExitCode::from(self.status())
     }
@@ -133,7 +129,11 @@ pub fn plain(error: &io::Error) -> String {
 /// (<https://no-color.org>).
 fn styled(style: Style) -> Style {
     let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    if wanted && io::stderr().is_terminal() { style } else { Style::new() }
+    if wanted && io::stderr().is_terminal() && regauge_os::takes_escapes() {
+        style
+    } else {
+        Style::new()
+    }
 }
 
 /// Prints a line on standard error. A failure to print it is no reason to stop.

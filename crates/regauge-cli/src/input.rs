@@ -3,13 +3,12 @@
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};
-use std::os::fd::AsFd as _;
-use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use regauge::{Format, Limits, convert, detect};
+use regauge_os::{Channel, Kind};
 
 use crate::compress::Compression;
 use crate::failure::{Failure, Result, named, plain};
@@ -94,54 +93,63 @@ impl Source {
         let is_stdin = path.as_os_str() == "-";
         let name = if is_stdin { "standard input".into() } else { path.display().to_string() };
         let cannot = |error: io::Error| Failure::usage(format!("{name}: {}", plain(&error)));
-        let file = match is_stdin {
-            true => File::from(io::stdin().as_fd().try_clone_to_owned().map_err(cannot)?),
-            false => File::open(path).map_err(cannot)?,
+        let is_folder = || Failure::usage(format!("{name}: is a directory, expected a file"));
+        let channel = match is_stdin {
+            true => regauge_os::stdin().map_err(cannot)?,
+            false => match File::open(path) {
+                Ok(file) => Channel::File(file),
+                // Windows does not open a folder as a file.
+                Err(_) if path.is_dir() => return Err(is_folder()),
+                Err(error) => return Err(cannot(error)),
+            },
         };
-        let metadata = file.metadata().map_err(cannot)?;
-        if metadata.is_dir() {
-            return Err(Failure::usage(format!("{name}: is a directory, expected a file")));
-        }
+        let kind = channel.kind().map_err(cannot)?;
         let unreadable = |error: io::Error| Failure::io(&name, &error);
         let consumed = Arc::new(AtomicU64::new(0));
         let (suffix_compression, stem) = Compression::from_name(if is_stdin { "" } else { &name });
         let mut head = vec![0; HEAD_BYTES];
-        let (stream, size, compression) = if metadata.is_file() {
-            let start =
-                if is_stdin { io::Seek::stream_position(&mut &file).map_err(cannot)? } else { 0 };
-            let file = Arc::new(file);
-            let mut raw = ReadAt { file: Arc::clone(&file), position: start, end: metadata.len() };
-            let filled = fill(&mut raw, &mut head).map_err(unreadable)?;
-            head.truncate(filled);
-            let compression = choose(wanted.compression, suffix_compression, &head);
-            if let Some(compression) = compression
-                && wanted.format.is_none()
-            {
-                raw.position = start;
-                head = peek(compression, raw, &wanted.limits);
-            }
-            let size = metadata.len().saturating_sub(start);
-            (Stream::File { file, start }, Some(size), compression)
-        } else {
-            let mut raw = Metered { read: file, meter: None, consumed: Arc::clone(&consumed) };
-            let filled = fill(&mut raw, &mut head).map_err(unreadable)?;
-            head.truncate(filled);
-            let compression = choose(wanted.compression, suffix_compression, &head);
-            let whole = Cursor::new(head.clone()).chain(raw);
-            let mut plain: Box<dyn Read + Send> = match compression {
-                None => Box::new(whole),
-                Some(one) => {
-                    let decoder = one.decoder(whole, &wanted.limits).map_err(unreadable)?;
-                    if wanted.jobs > 1 { Box::new(ReadAhead::new(decoder)) } else { decoder }
-                }
-            };
-            if compression.is_some() && wanted.format.is_none() {
-                head.resize(HEAD_BYTES, 0);
-                let filled = fill(&mut plain, &mut head).map_err(unreadable)?;
+        let (stream, size, compression) = match (kind, channel) {
+            (Kind::Folder, _) => return Err(is_folder()),
+            (Kind::Regular(end), Channel::File(file)) => {
+                let start = match is_stdin {
+                    true => io::Seek::stream_position(&mut &file).map_err(cannot)?,
+                    false => 0,
+                };
+                let file = Arc::new(file);
+                let mut raw = ReadAt { file: Arc::clone(&file), position: start, end };
+                let filled = fill(&mut raw, &mut head).map_err(unreadable)?;
                 head.truncate(filled);
-                plain = Box::new(Cursor::new(head.clone()).chain(plain));
+                let compression = choose(wanted.compression, suffix_compression, &head);
+                if let Some(compression) = compression
+                    && wanted.format.is_none()
+                {
+                    raw.position = start;
+                    head = peek(compression, raw, &wanted.limits);
+                }
+                (Stream::File { file, start }, Some(end.saturating_sub(start)), compression)
             }
-            (Stream::Once(Mutex::new(Some(plain))), None, compression)
+            (_, channel) => {
+                let consumed = Arc::clone(&consumed);
+                let mut raw = Metered { read: channel, meter: None, consumed };
+                let filled = fill(&mut raw, &mut head).map_err(unreadable)?;
+                head.truncate(filled);
+                let compression = choose(wanted.compression, suffix_compression, &head);
+                let whole = Cursor::new(head.clone()).chain(raw);
+                let mut plain: Box<dyn Read + Send> = match compression {
+                    None => Box::new(whole),
+                    Some(one) => {
+                        let decoder = one.decoder(whole, &wanted.limits).map_err(unreadable)?;
+                        if wanted.jobs > 1 { Box::new(ReadAhead::new(decoder)) } else { decoder }
+                    }
+                };
+                if compression.is_some() && wanted.format.is_none() {
+                    head.resize(HEAD_BYTES, 0);
+                    let filled = fill(&mut plain, &mut head).map_err(unreadable)?;
+                    head.truncate(filled);
+                    plain = Box::new(Cursor::new(head.clone()).chain(plain));
+                }
+                (Stream::Once(Mutex::new(Some(plain))), None, compression)
+            }
         };
         let (format, told_by) = match wanted.format {
             Some(format) => (format, ToldBy::Option),
@@ -210,6 +218,11 @@ impl Source {
         })
     }
 
+    /// Closes the input and returns its name: Windows does not replace a file that is open.
+    pub fn close(self) -> String {
+        self.name
+    }
+
     /// Returns whether the input supports random access: an uncompressed regular file.
     pub fn is_plain_file(&self) -> bool {
         self.can_repeat() && self.compression.is_none()
@@ -238,7 +251,7 @@ impl convert::ReadAt for Source {
         let Stream::File { file, start } = &self.stream else {
             return Err(io::ErrorKind::Unsupported.into());
         };
-        let got = match file.read_at(buffer, start + offset) {
+        let got = match regauge_os::read_at(file, buffer, start + offset) {
             Ok(got) => got,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Err(error),
             Err(error) => return Err(named("read", &self.name, &error)),
@@ -324,7 +337,7 @@ struct ReadAt {
 
 impl Read for ReadAt {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let got = self.file.read_at(buffer, self.position)?;
+        let got = regauge_os::read_at(&self.file, buffer, self.position)?;
         if got == 0 && !buffer.is_empty() && self.position < self.end {
             return Err(io::Error::other(convert::shrunk(self.position)));
         }

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Once};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
+use regauge_os::Signal;
 
 use crate::failure::complain;
 
@@ -44,14 +43,10 @@ pub fn stop_flag() -> io::Result<Arc<AtomicBool>> {
 fn listen() -> io::Result<()> {
     let mut result = Ok(());
     LISTENING.call_once(|| {
-        result = Signals::new([SIGINT, SIGTERM, SIGHUP]).map(|mut signals| {
-            std::thread::spawn(move || {
-                for signal in signals.forever() {
-                    if signal != SIGINT || !asks_first() {
-                        end(signal);
-                    }
-                }
-            });
+        result = regauge_os::on_signal(|signal| {
+            if signal != Signal::Interrupt || !asks_first() {
+                end(signal);
+            }
         });
     });
     result
@@ -67,11 +62,11 @@ fn asks_first() -> bool {
     first
 }
 
-fn end(signal: i32) {
+fn end(signal: Signal) {
     regauge_measure::end_all();
     for path in FILES.lock().iter().flat_map(|files| files.iter()) {
         let _ = std::fs::remove_file(path);
         let _ = std::fs::remove_dir_all(path);
     }
-    let _ = signal_hook::low_level::emulate_default_handler(signal);
+    regauge_os::end_by(signal);
 }

@@ -1,13 +1,12 @@
 //! Output of a command. A file appears whole or not at all: the bytes go to an unnamed file next to
 //! it, which gets the name once everything has been written.
 
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File};
 use std::io::{self, Write as _};
-use std::os::fd::AsFd as _;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use regauge::output::{FileOutput, Output, StreamOutput};
+use regauge_os::Channel;
 use tempfile::NamedTempFile;
 
 use crate::compress::{Compression, Encoder};
@@ -22,16 +21,15 @@ pub struct Destination {
 
 enum Target {
     /// Standard output, a device, a FIFO: what is written cannot be taken back.
-    Direct(File),
+    Direct(Channel),
     /// A file being written, its final path, and whether it replaces an existing one.
     Beside { file: Beside, path: PathBuf, replaces: bool },
 }
 
 enum Beside {
     /// Unnamed: the system removes it, however this process ends.
-    #[cfg(target_os = "linux")]
     Unnamed(File),
-    /// Named, and removed by a signal handler, for file systems without unnamed files.
+    /// Named, and removed by a signal handler, where there are no unnamed files.
     Named(NamedTempFile),
 }
 
@@ -44,18 +42,24 @@ impl Destination {
     pub fn open(path: &Path, force: bool) -> Result<Destination> {
         if path.as_os_str() == "-" {
             let name = "standard output".to_owned();
-            let file = io::stdout().as_fd().try_clone_to_owned();
-            let file =
-                file.map_err(|error| Failure::usage(format!("{name}: {}", plain(&error))))?;
-            return Ok(Destination { name, target: Target::Direct(File::from(file)) });
+            let stdout = regauge_os::stdout()
+                .map_err(|error| Failure::usage(format!("{name}: {}", plain(&error))))?;
+            return Ok(Destination { name, target: Target::Direct(stdout) });
         }
         let name = path.display().to_string();
         let cannot = |error: io::Error| {
             Failure::usage(format!("{name}: cannot be written: {}", plain(&error)))
         };
+        let direct = || -> Result<Target> {
+            let file = File::options().write(true).open(path).map_err(cannot)?;
+            Ok(Target::Direct(Channel::File(file)))
+        };
         let existing = match fs::metadata(path) {
             Ok(metadata) => Some(metadata),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(_) if regauge_os::is_device(path) => {
+                return Ok(Destination { target: direct()?, name });
+            }
             Err(error) => return Err(cannot(error)),
         };
         // A link keeps pointing to the file; only the file's content changes.
@@ -64,15 +68,14 @@ impl Destination {
                 return Err(Failure::usage(format!("{name}: is a directory, expected a file")));
             }
             Some(metadata) if !metadata.is_file() => {
-                let file = File::options().write(true).open(path).map_err(cannot)?;
-                return Ok(Destination { name, target: Target::Direct(file) });
+                return Ok(Destination { target: direct()?, name });
             }
             Some(_) if !force => {
                 return Err(Failure::usage(format!(
                     "{name}: already exists and was kept; pass --force to replace it"
                 )));
             }
-            Some(_) => fs::canonicalize(path).map_err(cannot)?,
+            Some(_) => dunce::canonicalize(path).map_err(cannot)?,
             None if path.is_symlink() => {
                 return Err(Failure::usage(format!("{name}: is a link to a missing file")));
             }
@@ -80,17 +83,24 @@ impl Destination {
         };
         let file = Beside::new(&path).map_err(cannot)?;
         if let Some(metadata) = &existing {
-            let mode = Permissions::from_mode(metadata.permissions().mode() & 0o7777);
-            file.file().set_permissions(mode).map_err(cannot)?;
+            regauge_os::copy_permissions(metadata, file.file()).map_err(cannot)?;
         }
         let target = Target::Beside { file, path, replaces: existing.is_some() };
         Ok(Destination { name, target })
     }
 
-    fn file(&self) -> &File {
+    fn channel(&self) -> io::Result<Channel> {
         match &self.target {
-            Target::Direct(file) => file,
-            Target::Beside { file, .. } => file.file(),
+            Target::Direct(channel) => channel.try_clone(),
+            Target::Beside { file, .. } => file.file().try_clone().map(Channel::File),
+        }
+    }
+
+    /// Returns whether written bytes can be patched later.
+    fn can_patch(&self, file: &File) -> io::Result<bool> {
+        match &self.target {
+            Target::Direct(_) => regauge_os::can_patch(file),
+            Target::Beside { .. } => Ok(true),
         }
     }
 
@@ -105,11 +115,12 @@ impl Destination {
         level: Option<u32>,
         jobs: usize,
     ) -> io::Result<Outlet> {
-        let file = self.file().try_clone()?;
-        let way = match compression {
-            Some(one) => Way::streamed(one.encoder(file, level, jobs)?),
-            None if is_patchable(&file)? => Way::Patched(FileOutput::new(file)?),
-            None => Way::streamed(Encoder::Plain(file)),
+        let way = match (compression, self.channel()?) {
+            (Some(one), channel) => Way::streamed(one.encoder(channel, level, jobs)?),
+            (None, Channel::File(file)) if self.can_patch(&file)? => {
+                Way::Patched(FileOutput::new(file)?)
+            }
+            (None, channel) => Way::streamed(Encoder::Plain(channel)),
         };
         Ok(Outlet { way, name: self.name.clone(), bytes: 0 })
     }
@@ -119,13 +130,16 @@ impl Destination {
     /// # Errors
     /// `Io` from the system.
     pub fn write_all(&self, bytes: &[u8]) -> Result {
-        self.file().write_all(bytes).map_err(|error| Failure::io(&self.name, &error))
+        let written = self.channel().and_then(|mut channel| channel.write_all(bytes));
+        written.map_err(|error| Failure::io(&self.name, &error))
     }
 
     /// Returns the output's size in bytes, if it is a regular file.
     pub fn size(&self) -> Option<u64> {
-        let metadata = self.file().metadata().ok()?;
-        matches!(self.target, Target::Beside { .. }).then(|| metadata.len())
+        match &self.target {
+            Target::Direct(_) => None,
+            Target::Beside { file, .. } => Some(file.file().metadata().ok()?.len()),
+        }
     }
 
     /// Puts the file in its place.
@@ -154,25 +168,20 @@ impl Destination {
 impl Beside {
     /// Creates a file in the folder of `path`, with the default permissions.
     fn new(path: &Path) -> io::Result<Beside> {
-        #[cfg(target_os = "linux")]
-        if let Ok(file) = unnamed(folder(path)) {
-            return Ok(Beside::Unnamed(file));
+        match regauge_os::unnamed_file(folder(path)) {
+            Ok(file) => Ok(Beside::Unnamed(file)),
+            Err(_) => Beside::with_name(path),
         }
-        Beside::with_name(path)
     }
 
     fn with_name(path: &Path) -> io::Result<Beside> {
-        let file = tempfile::Builder::new()
-            .prefix(&hidden(path))
-            .permissions(Permissions::from_mode(0o666))
-            .tempfile_in(folder(path))?;
+        let file = regauge_os::named_file(folder(path), &hidden(path))?;
         crate::interrupt::remove_when_interrupted(file.path())?;
         Ok(Beside::Named(file))
     }
 
     fn file(&self) -> &File {
         match self {
-            #[cfg(target_os = "linux")]
             Beside::Unnamed(file) => file,
             Beside::Named(file) => file.as_file(),
         }
@@ -180,21 +189,16 @@ impl Beside {
 
     fn put(self, path: &Path, replaces: bool) -> io::Result<()> {
         match self {
-            #[cfg(target_os = "linux")]
             Beside::Unnamed(file) if replaces => {
                 // A link cannot replace a file, so it gets a temporary name.
                 let beside = folder(path).join(format!("{}{}", hidden(path), std::process::id()));
-                link(&file, &beside)?;
+                regauge_os::give_name(&file, &beside)?;
                 fs::rename(&beside, path).inspect_err(|_| drop(fs::remove_file(&beside)))
             }
-            #[cfg(target_os = "linux")]
-            Beside::Unnamed(file) => link(&file, path),
+            Beside::Unnamed(file) => regauge_os::give_name(&file, path),
+            Beside::Named(file) if replaces => regauge_os::replace(file, path),
             Beside::Named(file) => {
-                let done = match replaces {
-                    true => file.persist(path),
-                    false => file.persist_noclobber(path),
-                };
-                done.map(drop).map_err(|error| error.error)
+                file.persist_noclobber(path).map(drop).map_err(|error| error.error)
             }
         }
     }
@@ -216,32 +220,6 @@ fn hidden(path: &Path) -> String {
     format!(".{name}.regauge-")
 }
 
-#[cfg(target_os = "linux")]
-fn unnamed(folder: &Path) -> io::Result<File> {
-    use rustix::fs::{Mode, OFlags};
-    // Without /proc, the file could never get its name.
-    if !Path::new("/proc/self/fd").is_dir() {
-        return Err(io::ErrorKind::Unsupported.into());
-    }
-    let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
-    Ok(File::from(rustix::fs::open(folder, flags, Mode::from_raw_mode(0o666))?))
-}
-
-#[cfg(target_os = "linux")]
-fn link(file: &File, path: &Path) -> io::Result<()> {
-    use rustix::fs::{AtFlags, CWD};
-    use std::os::fd::AsRawFd as _;
-    let here = format!("/proc/self/fd/{}", file.as_raw_fd());
-    Ok(rustix::fs::linkat(CWD, here, CWD, path, AtFlags::SYMLINK_FOLLOW)?)
-}
-
-/// Returns whether written bytes can be patched later: not in a pipe, and not in a file that is
-/// opened for appending, as with `>>`.
-fn is_patchable(file: &File) -> io::Result<bool> {
-    let appends = rustix::fs::fcntl_getfl(file)?.contains(rustix::fs::OFlags::APPEND);
-    Ok(file.metadata()?.is_file() && !appends)
-}
-
 /// Passes bytes from a writer of the library to a [`Destination`]. Counts the bytes before
 /// compression, and names the file in errors.
 pub struct Outlet {
@@ -253,11 +231,11 @@ pub struct Outlet {
 
 enum Way {
     Patched(FileOutput),
-    Streamed(Box<StreamOutput<Encoder<File>>>),
+    Streamed(Box<StreamOutput<Encoder<Channel>>>),
 }
 
 impl Way {
-    fn streamed(encoder: Encoder<File>) -> Way {
+    fn streamed(encoder: Encoder<Channel>) -> Way {
         Way::Streamed(Box::new(StreamOutput::new(encoder)))
     }
 }

@@ -4,11 +4,10 @@ mod common;
 
 use std::fs;
 use std::io::Read as _;
-use std::os::unix::fs::PermissionsExt as _;
-use std::os::unix::process::ExitStatusExt as _;
 use std::process::Stdio;
 
 use common::{Folder, lines, marc};
+use regauge_testdata::unix;
 
 #[test]
 fn a_file_becomes_another_and_the_same_again() {
@@ -157,10 +156,10 @@ fn an_existing_file_is_kept_unless_forced_and_keeps_its_mode() {
         "regauge: out.msgpack: already exists and was kept; pass --force to replace it\n"
     );
     assert_eq!(folder.text("out.msgpack"), "precious");
-    fs::set_permissions(folder.path("out.msgpack"), fs::Permissions::from_mode(0o640)).unwrap();
+    unix::set_mode(folder.path("out.msgpack"), 0o640);
     folder.run("convert in.json out.msgpack --force").silent();
     assert_eq!(folder.read("out.msgpack"), b"\x91\x01");
-    let mode = |name| fs::metadata(folder.path(name)).unwrap().permissions().mode() & 0o777;
+    let mode = |name| unix::mode(folder.path(name));
     assert_eq!(mode("out.msgpack"), 0o640);
     // A new file has the default permissions.
     folder.run("convert in.json new.msgpack").silent();
@@ -173,7 +172,7 @@ fn an_existing_file_is_kept_unless_forced_and_keeps_its_mode() {
 fn a_file_may_be_written_onto_itself_and_through_a_link() {
     let folder = Folder::new();
     folder.write("it.json", r#"{ "a" : 1 }"#);
-    std::os::unix::fs::symlink("it.json", folder.path("link.json")).unwrap();
+    unix::symlink("it.json", folder.path("link.json")).unwrap();
     folder.run("convert it.json it.json").status(2);
     folder.run("convert it.json it.json --force").silent();
     assert_eq!(folder.text("it.json"), "{\"a\":1}\n");
@@ -212,7 +211,7 @@ fn a_broken_pipe_ends_quietly_by_its_signal() {
         let output = child.wait_with_output().unwrap();
         assert_eq!(String::from_utf8_lossy(&output.stderr), "");
         // SIGPIPE, which a shell shows as 141.
-        assert_eq!(output.status.signal(), Some(13));
+        assert_eq!(unix::signal(output.status), Some(13));
     }
 }
 

@@ -3,10 +3,9 @@
 mod common;
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 
 use common::{Folder, Ran};
-use regauge_testdata::needs_data;
+use regauge_testdata::{needs_data, unix};
 
 const YAML: &str = "# a service\nname: web\nversion: \"1\"  # of the API\n";
 
@@ -40,10 +39,7 @@ fn a_value_changes_and_no_other_byte() {
 fn a_file_in_which_nothing_changes_is_not_written() {
     let folder = Folder::new();
     folder.write("a.yaml", YAML);
-    let state = || {
-        let metadata = fs::metadata(folder.path("a.yaml")).unwrap();
-        (metadata.ino(), metadata.mtime(), metadata.mtime_nsec(), metadata.ctime_nsec())
-    };
+    let state = || unix::moment(folder.path("a.yaml"));
     let before = state();
     edit(&folder, ".version = \"1\"", "a.yaml").silent();
     edit(&folder, ".", "a.yaml").silent();
@@ -56,13 +52,12 @@ fn a_file_in_which_nothing_changes_is_not_written() {
 fn modes_and_links_stay() {
     let folder = Folder::new();
     folder.write("a.yaml", YAML);
-    fs::set_permissions(folder.path("a.yaml"), fs::Permissions::from_mode(0o640)).unwrap();
-    symlink("a.yaml", folder.path("link.yaml")).unwrap();
+    unix::set_mode(folder.path("a.yaml"), 0o640);
+    unix::symlink("a.yaml", folder.path("link.yaml")).unwrap();
     edit(&folder, ".version = \"2\"", "link.yaml").silent();
     assert!(folder.path("link.yaml").is_symlink());
     assert_eq!(folder.text("a.yaml"), YAML.replace("\"1\"", "\"2\""));
-    let mode = fs::metadata(folder.path("a.yaml")).unwrap().permissions().mode();
-    assert_eq!(mode & 0o7777, 0o640);
+    assert_eq!(unix::mode(folder.path("a.yaml")), 0o640);
     assert_eq!(folder.names(), ["a.yaml", "filter.jq", "link.yaml"]);
 }
 

@@ -14,12 +14,6 @@ fn json(folder: &Folder, name: &str) -> serde_json::Value {
     serde_json::from_slice(&folder.read(name)).unwrap()
 }
 
-#[cfg(unix)]
-fn interrupt(id: u32) {
-    let id = i32::try_from(id).ok().and_then(rustix::process::Pid::from_raw).unwrap();
-    rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
-}
-
 #[test]
 fn a_run_is_compared_with_an_earlier_one() {
     let folder = Folder::new();
@@ -77,7 +71,7 @@ fn ctrl_c_keeps_what_was_measured() {
         .spawn()
         .unwrap();
     std::thread::sleep(Duration::from_secs(5));
-    interrupt(child.id());
+    regauge_testdata::unix::interrupt(child.id());
     let output = child.wait_with_output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{errors}");
@@ -91,6 +85,7 @@ fn ctrl_c_keeps_what_was_measured() {
 #[cfg(unix)]
 #[test]
 fn a_second_ctrl_c_ends_at_once_whatever_a_contender_does() {
+    use regauge_testdata::unix::{has_ended, interrupt, signal};
     if !regauge_testdata::has("python3", &["--version"]) {
         return;
     }
@@ -121,16 +116,14 @@ fn a_second_ctrl_c_ends_at_once_whatever_a_contender_does() {
     assert_eq!(child.try_wait().unwrap(), None, "it waits for the answer");
     interrupt(child.id());
     let status = child.wait().unwrap();
-    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(2));
+    assert_eq!(signal(status), Some(2));
     let left = std::fs::read_dir(temporary.path()).unwrap().count();
     assert_eq!((left, folder.names()), (0, vec!["a.json".into(), "hangs.py".into(), "pid".into()]));
     // The contender was killed with it.
-    let id = folder.text("pid").parse().ok().and_then(rustix::process::Pid::from_raw).unwrap();
+    let id = folder.text("pid").parse().unwrap();
     let gone = (0..100).any(|_| {
         std::thread::sleep(Duration::from_millis(50));
-        rustix::process::test_kill_process(id).is_err()
-            || std::fs::read_to_string(format!("/proc/{}/stat", id.as_raw_nonzero()))
-                .is_ok_and(|stat| stat.contains(") Z "))
+        has_ended(id)
     });
     assert!(gone, "the contender is still there");
 }
@@ -138,7 +131,6 @@ fn a_second_ctrl_c_ends_at_once_whatever_a_contender_does() {
 #[cfg(unix)]
 #[test]
 fn a_set_up_and_an_interpreter_are_found_from_where_the_command_runs() {
-    use std::os::unix::fs::PermissionsExt as _;
     if !regauge_testdata::has("python3", &["--version"]) {
         return;
     }
@@ -154,7 +146,7 @@ fn a_set_up_and_an_interpreter_are_found_from_where_the_command_runs() {
         let python = folder.path(place).join("python");
         // It leaves a mark next to itself.
         std::fs::write(&python, "#!/bin/sh\ntouch \"$0.ran\"\nexec python3 \"$@\"\n").unwrap();
-        std::fs::set_permissions(&python, std::fs::Permissions::from_mode(0o755)).unwrap();
+        regauge_testdata::unix::set_mode(&python, 0o755);
     }
     let run = |more: &str| {
         let only = "--contender mine.py --only mine --rounds 3 --safety off --progress never";

@@ -108,10 +108,7 @@ async fn who_is_too_slow_is_given_up() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_thousand_idle_connections_are_no_trouble() {
-    use rustix::process::{Resource, getrlimit, setrlimit};
-    let mut files = getrlimit(Resource::Nofile);
-    files.current = files.maximum;
-    setrlimit(Resource::Nofile, files).unwrap();
+    regauge_os::raise_open_files();
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path(), |config| config.connections.max = 1_050).await;
     let (_, token) = server.both("t", Place::Own, "json");

@@ -247,7 +247,7 @@ mod tests {
         let base = tempfile::tempdir().unwrap();
         let (real, link) = (base.path().join("real"), base.path().join("link"));
         fs::create_dir(&real).unwrap();
-        std::os::unix::fs::symlink(&real, &link).unwrap();
+        regauge_testdata::unix::symlink(&real, &link).unwrap();
         assert!(matches!(put(&link, true), Err(Error::NotAFolder(_))));
     }
 }

@@ -7,6 +7,8 @@
 #![forbid(unsafe_code)]
 
 mod random;
+#[cfg(unix)]
+pub mod unix;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

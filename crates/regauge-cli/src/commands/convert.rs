@@ -90,13 +90,14 @@ pub fn run_with(
         };
         report.end(&input, &output, ran.as_ref(), &options.select)?;
     }
-    let summary = ran.map_err(|error| Failure::data(&source.name, error))?;
+    let name = source.close();
+    let summary = ran.map_err(|error| Failure::data(&name, error))?;
     aside.commit()?;
     destination.commit()?;
     if !arguments.quiet {
-        summarize(&source.name, &summary, &arguments.bad);
+        summarize(&name, &summary, &arguments.bad);
         for line in unmatched(&summary, &options.select) {
-            say(&source.name, line);
+            say(&name, line);
         }
     }
     Ok(())

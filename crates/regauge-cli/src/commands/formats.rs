@@ -1,7 +1,5 @@
 //! `regauge formats`: the table of formats.
 
-use std::io::IsTerminal as _;
-
 use comfy_table::{ContentArrangement, Table, presets};
 use regauge::codec::Framing;
 use regauge::matrix::{self, Outcome};
@@ -70,11 +68,8 @@ fn text() -> String {
 
 /// Returns the table's width: the terminal's, or one that suits a pager.
 fn columns() -> u16 {
-    let stdout = std::io::stdout();
-    let columns = match stdout.is_terminal() {
-        true => rustix::termios::tcgetwinsize(&stdout).map_or(0, |size| size.ws_col),
-        false => 0,
-    };
+    let columns =
+        terminal_size::terminal_size_of(std::io::stdout()).map_or(0, |(width, _)| width.0);
     if columns < 60 { 120 } else { columns }
 }
 

@@ -39,7 +39,7 @@ pub fn told(report: &regauge_measure::Report, full: bool) -> String {
     // <https://no-color.org>
     let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let takes_colours = std::env::var_os("TERM").is_none_or(|terminal| terminal != "dumb");
-    let colours = layout.lines && wanted && takes_colours;
+    let colours = layout.lines && wanted && takes_colours && regauge_os::takes_escapes();
     let mut text = screen(report, View { width: layout.width, full, colours });
     if full {
         text.push('\n');
@@ -51,9 +51,8 @@ pub fn told(report: &regauge_measure::Report, full: bool) -> String {
 /// Returns what fits on standard output.
 pub fn layout() -> Layout {
     let is_terminal = io::stdout().is_terminal();
-    let columns = || rustix::termios::tcgetwinsize(io::stdout()).ok().map(|size| size.ws_col);
-    let width = is_terminal.then(columns).flatten().filter(|columns| *columns > 0);
-    Layout { width, lines: is_terminal }
+    let size = terminal_size::terminal_size_of(io::stdout());
+    Layout { width: size.map(|(width, _)| width.0), lines: is_terminal }
 }
 
 /// Opens a folder for a report.

@@ -16,7 +16,6 @@ use std::time::{Duration, Instant};
 use regauge_measure::program::{Absent, Case, Cases, Ready};
 use regauge_store::engine::{self, Change, Engine};
 use regauge_store::{Codec, Layout, Order, Range, Settings};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::part::Part;
 use super::{Place, Told, every_kind, in_words, on_each};
@@ -127,9 +126,7 @@ pub(super) fn cases<'c>(ready: &Ready, urls: &[&str]) -> Told<Cases<'c>> {
 /// Returns the number of files available for tenants, after raising the limit as far as the system
 /// allows.
 fn may_open() -> u64 {
-    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
-    let raised = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
-    let limit = if raised.is_ok() { maximum } else { current };
+    let limit = regauge_os::raise_open_files();
     // Reserve files for the other cases: the gateway's open files, and a process's usual ones.
     let others = FILES_OF_ONE * (GATEWAY_OPEN as u64 * ON_FILES.len() as u64 + 50);
     limit.unwrap_or(u64::MAX).saturating_sub(others)

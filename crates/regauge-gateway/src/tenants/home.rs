@@ -8,8 +8,7 @@
 //! lock            held by the one process that may move and drop tenants
 //! ```
 
-use std::fs::{DirBuilder, File, OpenOptions};
-use std::os::unix::fs::DirBuilderExt as _;
+use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -49,12 +48,11 @@ impl Home {
     /// `Engine`; `Usage` for a key that others can read.
     pub fn open(folder: &Path) -> Result<Home> {
         let doing = format!("make the folder {}", folder.display());
-        let mut builder = DirBuilder::new();
-        builder.recursive(true).mode(0o700);
-        let made = builder.create(folder).and_then(|()| builder.create(folder.join("tenants")));
+        let made = regauge_os::create_private_folder(folder)
+            .and_then(|()| regauge_os::create_private_folder(&folder.join("tenants")));
         made.map_err(|error| failed(&doing, error))?;
         // An absolute path: nothing in it is taken as an SQLite option.
-        let folder = folder.canonicalize().map_err(|error| failed(&doing, error))?;
+        let folder = dunce::canonicalize(folder).map_err(|error| failed(&doing, error))?;
         let registry = Registry::open(&folder.join("tenants.db"), &folder.join("server.key"))?;
         let path = text(&folder.join("shared.db"))?;
         let open = move || -> Result<Box<dyn Engine>> {

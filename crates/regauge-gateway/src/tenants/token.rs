@@ -5,9 +5,8 @@
 //! guessed, so a slow hash would add nothing. Hashes are compared in constant time.
 
 use std::fmt;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{Read as _, Write as _};
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::str::FromStr;
 
@@ -209,8 +208,7 @@ impl ServerKey {
     pub(super) fn load_or_make(path: &Path) -> Result<ServerKey> {
         let doing = || format!("read the key {}", path.display());
         let mut key = [0; 32];
-        let mut options = OpenOptions::new();
-        match options.write(true).create_new(true).mode(0o600).open(path) {
+        match regauge_os::create_private_file(path) {
             Ok(mut file) => {
                 getrandom::fill(&mut key).map_err(|error| failed("make a key", error))?;
                 file.write_all(&key)
@@ -223,8 +221,7 @@ impl ServerKey {
         }
         let mut file = File::open(path).map_err(|error| failed(doing(), error))?;
         let data = file.metadata().map_err(|error| failed(doing(), error))?;
-        let mode = data.permissions().mode() & 0o777;
-        if mode & 0o077 != 0 {
+        if let Some(mode) = regauge_os::mode_if_shared(&data) {
             return Err(Error::Usage(format!(
                 "the key {} has mode {mode:03o}, so others can read it; run chmod 600 on it",
                 path.display()
@@ -309,20 +306,21 @@ mod tests {
         assert!(!key.proves(&Presented::parse(text.reveal()).unwrap(), None));
     }
 
+    #[cfg(unix)]
     #[test]
     fn the_key_is_the_owners_alone() {
+        use regauge_testdata::unix::{mode, set_mode};
         let (folder, key) = key();
         let path = folder.path().join("key");
-        let mode = std::fs::metadata(&path).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o600);
+        assert_eq!(mode(&path), 0o600);
         assert_eq!(ServerKey::load_or_make(&path).unwrap().0, key.0, "it is kept");
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
+        set_mode(&path, 0o640);
         let error = ServerKey::load_or_make(&path).err().unwrap().to_string();
         assert!(
             error.ends_with("has mode 640, so others can read it; run chmod 600 on it"),
             "{error}"
         );
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+        set_mode(&path, 0o600);
         std::fs::write(&path, b"short").unwrap();
         assert!(ServerKey::load_or_make(&path).is_err());
     }

@@ -220,7 +220,7 @@ impl Contender {
     pub(crate) fn from_file(path: &Path, runners: &[RunnerFile]) -> Result<Vec<Contender>, Error> {
         let text = std::fs::read_to_string(path).map_err(Error::io("read", path))?;
         // The interpreter may be started in another folder.
-        let full = path.canonicalize().map_err(Error::io("find", path))?;
+        let full = dunce::canonicalize(path).map_err(Error::io("find", path))?;
         Contender::from_adapter(path, &text, &Source::File(full), runners)
     }
 

@@ -8,10 +8,11 @@
 
 use std::time::Duration;
 
+use regauge_os::Cores;
+
 use crate::model::stats;
 
 /// Interpreters without background work have one thread, or two with a timer.
-#[cfg(target_os = "linux")]
 const THREADS_MAX: usize = 3;
 /// Probes on each core, to choose the quietest.
 const PROBES: usize = 7;
@@ -19,17 +20,15 @@ const PROBES: usize = 7;
 /// A core that was chosen.
 pub(crate) struct Core {
     number: usize,
-    #[cfg(target_os = "linux")]
-    all: rustix::thread::CpuSet,
+    all: Cores,
 }
 
-#[cfg(target_os = "linux")]
 impl Core {
     /// Returns the core on which the probe is fastest, or nothing if there is no choice or pinning
-    /// is not allowed.
+    /// is not allowed, or not possible on this system.
     pub(crate) fn quietest(probe: fn() -> Duration) -> Option<Core> {
-        let all = rustix::thread::sched_getaffinity(None).ok()?;
-        let cores = (0..rustix::thread::CpuSet::MAX_CPU).filter(|number| all.is_set(*number));
+        let all = Cores::allowed()?;
+        let cores = all.numbers().into_iter();
         let timed = |number: usize| -> (f64, Core) {
             let core = Core { number, all };
             let times: Vec<f64> =
@@ -42,26 +41,21 @@ impl Core {
         }
         cores.sort_by(|one, other| one.0.total_cmp(&other.0));
         let (_, core) = cores.swap_remove(0);
-        let set = core.set();
         // A container may forbid it.
-        rustix::thread::sched_setaffinity(None, &set).ok()?;
-        rustix::thread::sched_setaffinity(None, &core.all).ok()?;
-        Some(core)
+        (core.set().pin_here() && core.all.pin_here()).then_some(core)
     }
 
-    fn set(&self) -> rustix::thread::CpuSet {
-        let mut set = rustix::thread::CpuSet::new();
-        set.set(self.number);
-        set
+    fn set(&self) -> Cores {
+        self.all.only(self.number)
     }
 
     /// Does something on that core, in this thread.
     pub(crate) fn on_it<T>(&self, act: impl FnOnce() -> T) -> T {
-        let moved = rustix::thread::sched_setaffinity(None, &self.set()).is_ok();
+        let moved = self.set().pin_here();
         let done = act();
         if moved {
             // It was the set before, so it is allowed.
-            let _ = rustix::thread::sched_setaffinity(None, &self.all);
+            self.all.pin_here();
         }
         done
     }
@@ -70,64 +64,41 @@ impl Core {
     /// its own, only the working thread is.
     pub(crate) fn pin_process(&self, id: u32) -> bool {
         let Ok(tasks) = std::fs::read_dir(format!("/proc/{id}/task")) else { return false };
-        let threads: Vec<i32> =
+        let threads: Vec<u32> =
             tasks.filter_map(|task| task.ok()?.file_name().to_str()?.parse().ok()).collect();
         if threads.len() > THREADS_MAX {
             if let Some(thread) = worker(id, &threads) {
-                self.pin_thread(thread);
+                self.set().pin_thread(thread);
             }
             return false;
         }
-        !threads.is_empty() && threads.iter().all(|thread| self.pin_thread(*thread))
+        !threads.is_empty() && threads.iter().all(|thread| self.set().pin_thread(*thread))
     }
 
-    fn pin_thread(&self, thread: i32) -> bool {
-        rustix::process::Pid::from_raw(thread)
-            .is_some_and(|id| rustix::thread::sched_setaffinity(Some(id), &self.set()).is_ok())
+    /// Returns its number in the system.
+    pub(crate) fn number(&self) -> usize {
+        self.number
     }
 }
 
 /// Finds the working thread: of the threads named like the process, the one with the most processor
 /// time. Compilers and collectors have other names, or have used less.
-#[cfg(target_os = "linux")]
-fn worker(id: u32, threads: &[i32]) -> Option<i32> {
-    let stat = |thread: i32| std::fs::read_to_string(format!("/proc/{id}/task/{thread}/stat")).ok();
+fn worker(id: u32, threads: &[u32]) -> Option<u32> {
+    let stat = |thread: u32| std::fs::read_to_string(format!("/proc/{id}/task/{thread}/stat")).ok();
     // `tid (name) state ppid …`, where a name may contain anything; user time is the 14th field.
-    let parts = |thread: i32| -> Option<(String, u64)> {
+    let parts = |thread: u32| -> Option<(String, u64)> {
         let stat = stat(thread)?;
         let (head, rest) = stat.rsplit_once(')')?;
         let name = head.split_once('(')?.1.to_owned();
         Some((name, rest.split_whitespace().nth(11)?.parse().ok()?))
     };
-    let (name, _) = parts(id.cast_signed())?;
-    let mut alike: Vec<(u64, i32)> = threads
+    let (name, _) = parts(id)?;
+    let mut alike: Vec<(u64, u32)> = threads
         .iter()
         .filter_map(|thread| parts(*thread).filter(|one| one.0 == name).map(|one| (one.1, *thread)))
         .collect();
     alike.sort_unstable();
     alike.last().map(|one| one.1)
-}
-
-#[cfg(not(target_os = "linux"))]
-impl Core {
-    pub(crate) fn quietest(_: fn() -> Duration) -> Option<Core> {
-        None
-    }
-
-    pub(crate) fn on_it<T>(&self, act: impl FnOnce() -> T) -> T {
-        act()
-    }
-
-    pub(crate) fn pin_process(&self, _: u32) -> bool {
-        false
-    }
-}
-
-impl Core {
-    /// Returns its number in the system.
-    pub(crate) fn number(&self) -> usize {
-        self.number
-    }
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -154,10 +125,10 @@ mod tests {
         child.wait().unwrap();
         assert!(pinned);
         assert_eq!(cores, core.number().to_string());
-        let mine = rustix::thread::sched_getaffinity(None).unwrap();
-        let on_it = core.on_it(|| rustix::thread::sched_getaffinity(None).unwrap());
-        assert_eq!((on_it.count(), on_it.is_set(core.number())), (1, true));
-        assert_eq!(rustix::thread::sched_getaffinity(None).unwrap(), mine);
+        let mine = Cores::allowed().unwrap();
+        let on_it = core.on_it(|| Cores::allowed().unwrap());
+        assert_eq!(on_it.numbers(), [core.number()]);
+        assert_eq!(Cores::allowed().unwrap(), mine);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use regauge_os::{self as os, Group};
 use serde::de::DeserializeOwned;
 
 use crate::model::protocol::{Answer, Command, Hello};
@@ -60,11 +61,12 @@ impl fmt::Display for Trouble {
 /// A running contender.
 pub(crate) struct Process {
     child: Child,
+    group: Group,
     commands: Option<ChildStdin>,
     lines: Receiver<String>,
     tail: Arc<Mutex<Vec<u8>>>,
     readers: Vec<JoinHandle<()>>,
-    /// Whether it leads a process group, which ends with it.
+    /// Whether its whole group ends with it.
     apart: bool,
 }
 
@@ -88,10 +90,9 @@ impl Process {
         apart: bool,
     ) -> Result<(Process, Hello), Trouble> {
         let mut command = std::process::Command::new(&launch.program);
-        #[cfg(unix)]
-        if apart {
-            std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        }
+        // Ctrl-C on a terminal reaches a whole group of processes. The contenders are to answer
+        // what they were asked, so that what was measured is kept: they get a group each.
+        os::lead_group(&mut command);
         let mut child = command
             .args(&launch.arguments)
             .envs(launch.environment.iter().map(|(name, value)| (name, value)))
@@ -99,13 +100,13 @@ impl Process {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            .in_a_group_of_its_own()
             .spawn()
             .map_err(|error| {
                 let program = launch.program.to_string_lossy();
                 Trouble::NoRuntime(format!("{program} cannot be started: {error}"))
             })?;
-        note(child.id());
+        let group = Group::of(&child);
+        note(child.id(), &group);
         let commands = child.stdin.take();
         let output = child.stdout.take().expect("piped above");
         let errors = child.stderr.take().expect("piped above");
@@ -131,7 +132,7 @@ impl Process {
             }),
             std::thread::spawn(move || keep_tail(errors, &kept)),
         ];
-        let mut process = Process { child, commands, lines, tail, readers, apart };
+        let mut process = Process { child, group, commands, lines, tail, readers, apart };
         let hello = process.hear(patience)?;
         Ok((process, hello))
     }
@@ -214,22 +215,21 @@ impl Process {
         self.child.id()
     }
 
-    /// Resets the memory peak to the current value, if the system can (Linux).
-    pub(crate) fn forget_peak(&self) {
-        // 5 resets VmHWM (proc(5)). If that fails, the peak at start-up remains.
-        let _ = std::fs::write(format!("/proc/{}/clear_refs", self.child.id()), "5");
+    /// Returns the process itself.
+    pub(crate) fn child(&self) -> &Child {
+        &self.child
+    }
+
+    /// Resets the memory peak to the current value, if the system can (Linux); returns whether it
+    /// did. If not, the peak at start-up remains.
+    pub(crate) fn forget_peak(&self) -> bool {
+        os::forget_peak(&self.child)
     }
 
     /// Returns the current memory of the process in bytes: (resident, peak resident). `None` if the
-    /// system does not report it (other than Linux).
+    /// system does not report it (other than Linux and Windows).
     pub(crate) fn memory(&self) -> Option<(u64, u64)> {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
-        let field = |name: &str| -> Option<u64> {
-            let line = status.lines().find_map(|line| line.strip_prefix(name))?;
-            let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-            Some(kilobytes * 1024)
-        };
-        Some((field("VmRSS:")?, field("VmHWM:")?))
+        os::memory(&self.child).map(|memory| (memory.resident, memory.peak))
     }
 
     /// Asks it to end, and makes it after a second.
@@ -254,11 +254,8 @@ impl Process {
     }
 
     fn kill(&mut self) {
-        #[cfg(unix)]
-        if self.apart
-            && let Some(group) = rustix::process::Pid::from_raw(self.child.id().cast_signed())
-        {
-            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        if self.apart {
+            self.group.kill();
         }
         let _ = self.child.kill();
     }
@@ -299,17 +296,17 @@ impl Drop for Process {
 }
 
 /// The contenders that are alive, for [`end_all`], which keeps the lock.
-static ALIVE: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+static ALIVE: Mutex<Vec<(u32, Group)>> = Mutex::new(Vec::new());
 
-fn note(id: u32) {
+fn note(id: u32, group: &Group) {
     if let Ok(mut alive) = ALIVE.lock() {
-        alive.push(id);
+        alive.push((id, group.clone()));
     }
 }
 
 fn forget(id: u32) {
     if let Ok(mut alive) = ALIVE.lock() {
-        alive.retain(|one| *one != id);
+        alive.retain(|(one, _)| *one != id);
     }
 }
 
@@ -318,30 +315,11 @@ fn forget(id: u32) {
 /// not reach its normal end meanwhile.
 pub fn end_all() {
     let Ok(alive) = ALIVE.lock() else { return };
-    for id in alive.iter() {
-        #[cfg(unix)]
-        if let Some(group) = i32::try_from(*id).ok().and_then(rustix::process::Pid::from_raw) {
-            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-        }
-        #[cfg(not(unix))]
-        let _ = id;
+    for (_, group) in alive.iter() {
+        group.kill();
     }
     // Never unlocked: see `forget`.
     std::mem::forget(alive);
-}
-
-/// Ctrl-C on a terminal reaches a whole group of processes. The contenders are to answer what
-/// they were asked, so that what was measured is kept: they get a group each.
-trait InAGroupOfItsOwn {
-    fn in_a_group_of_its_own(&mut self) -> &mut Self;
-}
-
-impl InAGroupOfItsOwn for std::process::Command {
-    fn in_a_group_of_its_own(&mut self) -> &mut Self {
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(self, 0);
-        self
-    }
 }
 
 /// Reads standard error to its end and keeps the last of it.

@@ -116,6 +116,7 @@ fn change(path: &Path, arguments: &Query, stage: &Stage) -> Result {
     let edited = on_large_stack(|| edit_with(&bytes, &options, stage));
     let edited = edited.map_err(|error| Failure::data(name, located(error, &bytes)))?;
     let Some(edited) = edited else { return Ok(()) };
+    source.close();
     let destination = Destination::open(path, true)?;
     destination.write_all(&edited)?;
     destination.commit()

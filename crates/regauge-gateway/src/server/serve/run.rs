@@ -13,11 +13,11 @@ use axum_server::Handle;
 use axum_server::accept::Accept;
 use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
 use hyper_util::rt::TokioTimer;
+use regauge_os::Signal;
 use regauge_store::{Error, Result};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::task::JoinHandle;
 use tokio_io_timeout::TimeoutStream;
 
@@ -133,16 +133,13 @@ impl Running {
     }
 }
 
-/// Runs a gateway until SIGTERM or SIGINT. SIGHUP reloads its certificate.
+/// Runs a gateway until SIGTERM, SIGINT or Ctrl-C. SIGHUP reloads its certificate.
 ///
 /// # Errors
 /// `Usage` for an invalid configuration; `Engine`.
 pub fn serve(config: Config) -> Result {
     // As many files as the system allows: both connections and tenants need them.
-    use rustix::process::{Resource, getrlimit, setrlimit};
-    let mut files = getrlimit(Resource::Nofile);
-    files.current = files.maximum;
-    let _ = setrlimit(Resource::Nofile, files);
+    regauge_os::raise_open_files();
 
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(config.threads())
@@ -152,21 +149,20 @@ pub fn serve(config: Config) -> Result {
         .build()
         .map_err(|error| failed("start threads".to_owned(), &error))?;
     runtime.block_on(async {
-        let on = |kind| signal(kind).map_err(|error| failed("wait for signals".to_owned(), &error));
-        let (mut end, mut interrupt) = (on(SignalKind::terminate())?, on(SignalKind::interrupt())?);
-        let mut hangup = on(SignalKind::hangup())?;
+        let (sender, mut signals) = mpsc::unbounded_channel();
+        let listening = regauge_os::on_signal(move |signal| {
+            // Nobody listens any more once the gateway has stopped.
+            let _ = sender.send(signal);
+        });
+        listening.map_err(|error| failed("wait for signals".to_owned(), &error))?;
         let gateway = Gateway::open(config)?;
         let running = start(gateway, |router| router).await?;
         let scheme = if running.tls.is_some() { "https" } else { "http" };
         tracing::info!(address = %format!("{scheme}://{}", running.address), "listening");
-        loop {
-            tokio::select! {
-                _ = end.recv() => break,
-                _ = interrupt.recv() => break,
-                _ = hangup.recv() => match running.reload() {
-                    Ok(()) => tracing::info!("reloaded the certificate"),
-                    Err(error) => tracing::error!(%error, "the old certificate stays in use"),
-                },
+        while let Some(Signal::HangUp) = signals.recv().await {
+            match running.reload() {
+                Ok(()) => tracing::info!("reloaded the certificate"),
+                Err(error) => tracing::error!(%error, "the old certificate stays in use"),
             }
         }
         tracing::info!("stopping");

@@ -73,9 +73,17 @@ pub(super) struct Found {
 /// Looks at the machine and plans; changes nothing.
 ///
 /// # Errors
-/// `Setup` when there is no folder to install into, or for a runtime that there is not; `Runner`
-/// and `Io` for runner files of the user's own.
+/// `Setup` on Windows, when there is no folder to install into, or for a runtime that there is not;
+/// `Runner` and `Io` for runner files of the user's own.
 pub fn plan(options: &Options) -> Result<Plan, Error> {
+    // The steps are commands of Unix.
+    if cfg!(windows) {
+        return Err(Error::Setup(
+            "found Windows, where libraries cannot be set up; install them yourself, with pip, gem \
+             or npm, and the runtimes that are in PATH find them"
+                .into(),
+        ));
+    }
     let folder = options.folder.clone().or_else(data_dir).ok_or_else(|| {
         Error::Setup("there is no home folder to install into; pass --dir FOLDER".into())
     })?;
@@ -102,7 +110,7 @@ pub fn plan(options: &Options) -> Result<Plan, Error> {
 /// Asks the machine.
 fn look(options: &Options, runners: &[RunnerFile], folder: &Path, lab: &Path) -> Found {
     let mut found = Found {
-        root: is_root(),
+        root: regauge_os::is_root(),
         apt: runtime::is_there("apt-get".as_ref()),
         mmdebstrap: runtime::is_there("mmdebstrap".as_ref()),
         mirror: suite::mirror(),
@@ -325,16 +333,4 @@ pub(super) fn stamp_for(runtime: Runtime, steps: &[Step]) -> String {
         }
     }
     text
-}
-
-/// Returns whether we may install packages.
-fn is_root() -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt as _;
-        // The owner of our own entry is our effective user.
-        std::fs::metadata("/proc/self").is_ok_and(|data| data.uid() == 0)
-    }
-    #[cfg(not(unix))]
-    false
 }

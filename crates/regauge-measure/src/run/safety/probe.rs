@@ -152,7 +152,7 @@ impl Prober {
             }
         };
         let bounds = self.bounds;
-        let fresh_peak = bounds::forget_peak(&process);
+        let fresh_peak = process.forget_peak();
         let before = process.memory().map(|(resident, _)| resident);
         let mut highest = before.unwrap_or(0);
         let mut too_much = false;
