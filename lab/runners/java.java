@@ -2,7 +2,7 @@
 // name: Java
 // compiles: yes
 // suffix: java
-// command: java -Xms128m -cp {built}:{data}/java/* Runner
+// command: java -Xms128m -cp {built}{separator}{data}/java/* Runner
 // environment: CLASSPATH={data}/java/*
 // build: javac -J-XX:TieredStopAtLevel=1 -J-XX:+UseSerialGC -nowarn -proc:none -encoding UTF-8 -d {built} {runner} {adapter}
 // absent: does not exist

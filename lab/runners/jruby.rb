@@ -5,7 +5,7 @@
 # starts: slowly
 # command: jruby -J-Xms128m {runner} {adapter}
 # command: java -Xms128m -jar {data}/jruby/jruby-complete.jar {runner} {adapter}
-# environment: GEM_PATH={data}/jruby/gems:{GEM_PATH}
+# environment: GEM_PATH={data}/jruby/gems{separator}{GEM_PATH}
 # environment: REGAUGE_JARS={data}/jruby
 # have: java -version
 # have: mvn --version

@@ -3,7 +3,7 @@
 // compiles: yes
 // suffix: cjs mjs
 // command: node {runner} {adapter}
-// environment: NODE_PATH={data}/node/node_modules:{NODE_PATH}
+// environment: NODE_PATH={data}/node/node_modules{separator}{NODE_PATH}
 // have: node --version
 // have: npm --version
 // debian: nodejs npm

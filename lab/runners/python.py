@@ -3,6 +3,7 @@
 # suffix: py
 # command: {data}/python/bin/python -B {runner} {adapter}
 # command: python3 -B {runner} {adapter}
+# windows command: python -B {runner} {adapter}
 # environment: PYTHONHASHSEED=0
 # set up: always
 # have: {program} -m ensurepip --version

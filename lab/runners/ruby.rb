@@ -4,7 +4,7 @@
 # suffix: rb
 # command: {data}/ruby-suite/ruby {runner} {adapter}
 # command: ruby {runner} {adapter}
-# environment: GEM_PATH={data}/ruby:{GEM_PATH}
+# environment: GEM_PATH={data}/ruby{separator}{GEM_PATH}
 # set up: always
 # have: {program} --version
 # debian: ruby

@@ -33,13 +33,23 @@ impl Machine {
         let kernel = read("/proc/sys/kernel/osrelease");
         Machine {
             processor: after(&read("/proc/cpuinfo"), "model name")
+                // Windows has it in the environment.
+                .or_else(|| std::env::var("PROCESSOR_IDENTIFIER").ok().filter(|_| cfg!(windows)))
                 .unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
             cores: std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64),
             memory_bytes: memory("MemTotal:"),
             system: format!("{} {}{distribution}", std::env::consts::OS, kernel.trim())
-                .replace(" ,", ","),
+                .replace(" ,", ",")
+                .trim_end()
+                .to_owned(),
             load: read("/proc/loadavg").split(' ').next().and_then(|load| load.parse().ok()),
         }
+    }
+
+    /// Returns whether `--setup` works there.
+    #[must_use]
+    pub fn can_set_up(&self) -> bool {
+        !self.system.starts_with("windows")
     }
 }
 

@@ -7,15 +7,21 @@ use crate::model::runtime::Runtime;
 use crate::plan::options::Options;
 
 /// Returns where the set-up keeps what it installs: `regauge` in `XDG_DATA_HOME`, otherwise in
-/// `~/.local/share`, or nothing without a home.
+/// `~/.local/share` (on Windows in `%LOCALAPPDATA%`), or nothing without a home.
 #[must_use]
 pub fn data_dir() -> Option<PathBuf> {
+    Some(of_user("XDG_DATA_HOME", ".local/share")?.join("regauge"))
+}
+
+/// Returns the folder that a variable names, otherwise that of the user: one in the home folder, or
+/// what Windows has for all programs.
+pub(crate) fn of_user(variable: &str, in_home: &str) -> Option<PathBuf> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    set("XDG_DATA_HOME")
-        .map(PathBuf::from)
-        .filter(|path| path.is_absolute())
-        .or_else(|| set("HOME").map(|home| PathBuf::from(home).join(".local/share")))
-        .map(|base| base.join("regauge"))
+    let named = set(variable).map(PathBuf::from).filter(|path| path.is_absolute());
+    named.or_else(|| match cfg!(windows) {
+        true => set("LOCALAPPDATA").map(PathBuf::from),
+        false => set("HOME").map(|home| PathBuf::from(home).join(in_home)),
+    })
 }
 
 /// Returns the folder of the set-up that a measurement uses, from the root on: contenders work in

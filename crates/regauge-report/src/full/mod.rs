@@ -302,7 +302,11 @@ fn missing(text: &mut String, report: &Report) {
     if report.missing.is_empty() {
         return;
     }
-    let _ = writeln!(text, "Not installed (`regauge measure --setup` installs what it can)\n");
+    text.push_str("Not installed");
+    if report.machine.can_set_up() {
+        text.push_str(" (`regauge measure --setup` installs what it can)");
+    }
+    text.push_str("\n\n");
     for one in &report.missing {
         let reason = one.reason.lines().next().unwrap_or("");
         let _ = writeln!(

@@ -110,7 +110,10 @@ pub fn missing(report: &Report) -> Option<Section> {
     let body = html! {
         p {
             (thousands(count)) @if count == 1 { " contender" } @else { " contenders" }
-            " could not be run. " code { "regauge measure --setup" } " installs what it can."
+            " could not be run."
+            @if report.machine.can_set_up() {
+                " " code { "regauge measure --setup" } " installs what it can."
+            }
         }
         (table.html("c-missing"))
     };

@@ -74,7 +74,11 @@ fn missing(report: &Report, names_max: usize) -> Option<String> {
         return None;
     }
     let names_max = names_max.saturating_sub(2).div_ceil(2).max(1);
-    Some(format!("Not installed: {}; --setup installs them", listed(&names, names_max)))
+    let how = match report.machine.can_set_up() {
+        true => "--setup installs them",
+        false => "--list says how to get them",
+    };
+    Some(format!("Not installed: {}; {how}", listed(&names, names_max)))
 }
 
 fn notes(report: &Report) -> Vec<String> {

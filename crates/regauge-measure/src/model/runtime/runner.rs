@@ -99,8 +99,10 @@ impl RunnerFile {
                 "found runtime \"{id}\", expected a name of small letters, digits and \"-\""
             )));
         }
-        let commands: Vec<Vec<String>> = head.all("command").map(words).collect();
         need("command")?;
+        let windows = "windows command";
+        let key = if cfg!(windows) && head.get(windows).is_some() { windows } else { "command" };
+        let commands: Vec<Vec<String>> = head.all(key).map(words).collect();
         // The compiler's output already contains the adapter.
         let names_adapter = |command: &&Vec<String>| command.iter().any(|word| word == "{adapter}");
         if let Some(bad) = commands.iter().find(|one| !names_adapter(one))
@@ -265,6 +267,8 @@ fn fill(word: &str, places: &Places) -> Option<OsString> {
             "built" => filled.push(&places.built),
             "data" => filled.push(places.data.as_ref()?),
             "library" => filled.push(places.libraries.first()?),
+            // Between the folders of a list, as in `PATH`.
+            "separator" => filled.push(if cfg!(windows) { ";" } else { ":" }),
             // An environment variable; one that is not set is empty.
             name => filled.push(std::env::var_os(name).unwrap_or_default()),
         }
@@ -298,8 +302,10 @@ pub(crate) fn is_there(program: &OsStr) -> bool {
     }
     std::env::var_os("PATH").is_some_and(|folders| {
         std::env::split_paths(&folders).any(|folder| {
-            let file = folder.join(path);
-            file.is_file() || cfg!(windows) && file.with_extension("exe").is_file()
+            let mut file = folder.join(path).into_os_string();
+            let is_file = Path::new(&file).is_file();
+            file.push(std::env::consts::EXE_SUFFIX);
+            is_file || Path::new(&file).is_file()
         })
     })
 }
@@ -333,7 +339,7 @@ pub(crate) fn with(files: &[PathBuf]) -> Result<Vec<RunnerFile>, Error> {
     let mut list = carried().to_vec();
     for file in files {
         let text = std::fs::read_to_string(file).map_err(Error::io("read", file))?;
-        let full = file.canonicalize().map_err(Error::io("find", file))?;
+        let full = dunce::canonicalize(file).map_err(Error::io("find", file))?;
         let runner = RunnerFile { file: full, ..RunnerFile::from_text(file, &text)? };
         if runner.runtime == Runtime::NATIVE {
             let reason = "found runtime \"native\", which is regauge's own".to_owned();

@@ -24,6 +24,7 @@ use crate::model::protocol::Hello;
 use crate::model::report::{Bomb, BombOutcome, Reach, Safety};
 use crate::model::text::bytes;
 use crate::plan::contender::{Contender, Source};
+use crate::plan::folders;
 use crate::plan::launch::Launch;
 use crate::run::process::Trouble;
 use bounds::Bounds;
@@ -305,15 +306,10 @@ fn remember(file: &Path, key: &str, safety: &Safety) {
 }
 
 /// Returns the default location of the cache: `regauge/safety` in `XDG_CACHE_HOME`, otherwise in
-/// `~/.cache`, or nothing without a home.
+/// `~/.cache` (on Windows in `%LOCALAPPDATA%`), or nothing without a home.
 #[must_use]
 pub fn cache_dir() -> Option<PathBuf> {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    set("XDG_CACHE_HOME")
-        .map(PathBuf::from)
-        .filter(|path| path.is_absolute())
-        .or_else(|| set("HOME").map(|home| PathBuf::from(home).join(".cache")))
-        .map(|base| base.join("regauge/safety"))
+    Some(folders::of_user("XDG_CACHE_HOME", ".cache")?.join("regauge/safety"))
 }
 
 #[cfg(test)]

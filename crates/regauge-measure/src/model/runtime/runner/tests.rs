@@ -9,7 +9,7 @@ const TOY: &str = "# runtime: toy
 # suffix: toy t
 # command: {data}/toy/bin/no-such-toy {runner} {adapter}
 # command: sh {runner} {adapter}
-# environment: TOY_PATH={data}/toy:{REGAUGE_NO_SUCH_VARIABLE}
+# environment: TOY_PATH={data}/toy{separator}{REGAUGE_NO_SUCH_VARIABLE}
 # environment: PLAIN=1
 ";
 
