@@ -21,7 +21,8 @@ READERS ?=
 # once.
 FEATURES ?=
 PACKAGES := --workspace --exclude regauge-bench --features regauge/serde $(if $(FEATURES),--features $(FEATURES))
-# The profile of what `make dist-linux` builds, and the ordinary build that `make dist-check` compares with.
+# The profile of what `make dist-linux` and `make dist-windows` build, and the ordinary build that their checks
+# compare with.
 DIST_PROFILE ?= release
 DIST_REGAUGE ?= $(REGAUGE)
 # `make dist-linux ARCHITECTURES=x86_64`; by default all.
@@ -40,7 +41,7 @@ SPARK ?= no
 .DEFAULT_GOAL := check
 .PHONY: check demo data results test test-servers test-gateway help build lint fmt bench figures fuzz fuzz-check sanitize docs site site-check memory clean \
   wheel wheel-check wheels languages-check drop-ins-check ruby-drop-ins-check python-test gem gem-source gem-check gem-test gem-test-jruby gem-test-newer \
-  dist-linux dist-check dist-deb dist-deb-check dist-image dist-image-check dist-gem dist-wheels dist-sums \
+  dist-linux dist-check dist-windows dist-windows-check dist-deb dist-deb-check dist-image dist-image-check dist-gem dist-wheels dist-sums \
   version-check deny
 
 check: test                     ## Same as `test`
@@ -195,6 +196,12 @@ dist-linux:                     ## Build static binaries for x86_64 and aarch64 
 
 dist-check:                     ## Check them in empty roots against the ordinary build (after `build`; needs root, QEMU)
 	$(PYTHON) tools/dist_check.py --regauge $(DIST_REGAUGE) $(DIST_OPTIONS)
+
+dist-windows:                   ## Build the command for Windows, packed with its licences, in dist/ (needs gcc-mingw-w64-x86-64)
+	$(PYTHON) tools/dist_windows.py --profile $(DIST_PROFILE) --cargo "$(CARGO)"
+
+dist-windows-check:             ## Check it in wine against the ordinary build (after `build`; needs wine, wine64)
+	$(PYTHON) tools/dist_windows_check.py --regauge $(DIST_REGAUGE)
 
 dist-deb:                       ## Pack the static binaries as Debian packages, in dist/ (after dist-linux)
 	$(PYTHON) tools/dist_deb.py $(DIST_OPTIONS)

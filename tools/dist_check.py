@@ -20,7 +20,8 @@ import subprocess
 import sys
 import time
 
-from dist_common import ARCHITECTURES, BUILD, ROOT, archive_path, need, own_architecture, said, version
+from dist_common import (ARCHITECTURES, BUILD, ROOT, archive_path, has_no_private_path, need, own_architecture, said,
+                         version)
 
 # Where each file is converted to, as far as its content allows: a refusal has to be the same, too.
 TARGETS = [["--to", "msgpack"], ["--to", "yaml"], ["--to", "json", "--on-loss", "wrap", "--objects", "wrap"]]
@@ -32,13 +33,14 @@ EXPECTED = ["regauge", "README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APAC
 class Place:
     """Runs the command: as built, or as the only program in its root."""
 
-    def __init__(self, folder, command):
+    def __init__(self, folder, command, more=None):
         self.folder, self.command = folder, command
+        self.environment = {"PATH": os.environ["PATH"], "HOME": "/", "NO_COLOR": "1", **(more or {})}
 
-    def run(self, *arguments):
+    def run(self, *arguments, stdin=b""):
         """Returns what the command did: status, output, messages."""
-        done = subprocess.run([*self.command, *arguments], cwd=self.folder, stdin=subprocess.DEVNULL,
-                              capture_output=True, env={"PATH": os.environ["PATH"], "HOME": "/", "NO_COLOR": "1"})
+        done = subprocess.run([*self.command, *arguments], cwd=self.folder, input=stdin, capture_output=True,
+                              env=self.environment)
         return done.returncode, done.stdout, done.stderr
 
     def good(self, *arguments):
@@ -65,9 +67,7 @@ def unpack(architecture):
     kind = said("readelf", "--program-headers", "--dynamic", unpacked / "regauge")
     if "INTERP" in kind or "NEEDED" in kind:
         sys.exit(f"{path.name}: the binary needs a loader or libraries of the system")
-    for private in [str(ROOT), os.path.expanduser("~/.cargo")]:
-        if private.encode() in (unpacked / "regauge").read_bytes():
-            sys.exit(f"{path.name}: the binary names {private}, a folder of this machine")
+    has_no_private_path(path, unpacked / "regauge")
     return unpacked
 
 

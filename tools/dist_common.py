@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import os
 import pathlib
 import platform
 import re
@@ -9,11 +10,18 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import time
+import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DIST = ROOT / "dist"
 BUILD = ROOT / "build" / "dist"
 ARCHITECTURES = ["x86_64", "aarch64"]
+WINDOWS = "x86_64-pc-windows-gnu"
+# Of the command, in everything that is distributed.
+FEATURES = "servers,gateway"
+# Texts of the repository in every archive.
+TEXTS = ["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"]
 
 
 def triple(architecture):
@@ -38,6 +46,11 @@ def unpacked(architecture):
         sys.exit(f"found no {path.relative_to(ROOT)}: run `make dist-linux` first")
     with tarfile.open(path) as archive:
         return {one.name.split("/", 1)[1]: archive.extractfile(one).read() for one in archive if one.isfile()}
+
+
+def windows_path():
+    """Returns where the archive for Windows is."""
+    return DIST / f"regauge-{version()}-x86_64-windows.zip"
 
 
 def own_architecture():
@@ -67,24 +80,76 @@ def need(program, package):
         sys.exit(f"found no {program}: apt-get install {package}")
 
 
+def need_target(target):
+    """Stops if the standard library of a target is missing."""
+    if not os.path.isdir(f"{said('rustc', '--print', 'sysroot')}/lib/rustlib/{target}/lib"):
+        sys.exit(f"found no standard library for {target}: rustup target add {target}")
+
+
+def warn_of_changes():
+    """Says that the binaries will say so, if files differ from the commit."""
+    if commit().endswith("-dirty"):
+        print("warning: files differ from the commit; the binaries say so", file=sys.stderr)
+
+
+def built(target, profile, cargo, tools, program="regauge"):
+    """Builds the command for a target, with tools of the environment; returns the path of the binary."""
+    home = os.environ.get("CARGO_HOME") or os.path.expanduser("~/.cargo")
+    # No path of this machine in messages.
+    flags = [f"--remap-path-prefix={home}=/cargo", f"--remap-path-prefix={ROOT}=/regauge"]
+    environment = {
+        **os.environ,
+        **tools,
+        "CARGO_ENCODED_RUSTFLAGS": "\x1f".join(flags),
+        f"CARGO_PROFILE_{profile.upper()}_STRIP": "symbols",
+        "REGAUGE_COMMIT": commit(),
+    }
+    started = time.monotonic()
+    done = subprocess.run([*cargo.split(), "build", "--quiet", "--locked", "--profile", profile, "--target", target,
+                           "-p", "regauge-cli", "--features", FEATURES], cwd=ROOT, env=environment)
+    if done.returncode != 0:
+        sys.exit(f"{target}: cargo failed")
+    print(f"{target}: built in {time.monotonic() - started:.0f} s", flush=True)
+    return ROOT / "target" / target / ("debug" if profile == "dev" else profile) / program
+
+
+def has_no_private_path(archive, binary):
+    """Stops if a binary names a folder of this machine."""
+    for private in [str(ROOT), os.path.expanduser("~/.cargo")]:
+        if private.encode() in binary.read_bytes():
+            sys.exit(f"{archive.name}: the binary names {private}, a folder of this machine")
+
+
+def zipped(files, prefix=""):
+    """Returns a zip with these files, by path. The same files make the same bytes."""
+    buffer = io.BytesIO()
+    moment = time.gmtime(commit_time())[:6]
+    with zipfile.ZipFile(buffer, "w") as made:
+        for path, content in sorted(files.items()):
+            entry = zipfile.ZipInfo(prefix + path, moment)
+            entry.compress_type, entry.create_system = zipfile.ZIP_DEFLATED, 0
+            made.writestr(entry, content, compresslevel=9)
+    return buffer.getvalue()
+
+
 def tar(files, prefix="", folders=None):
     """Returns a tar with these files, by path: (bytes, mode), and the folders that hold them, which belong to
     root unless `folders` has them: (mode, user). The same files make the same bytes."""
     buffer = io.BytesIO()
-    time = commit_time()
+    moment = commit_time()
     special = folders or {}
     parents = {str(parent) for path in [*files, *special] for parent in pathlib.PurePath(path).parents} - {"."}
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT) as made:
         for path in sorted(parents | set(special)):
             entry = tarfile.TarInfo(prefix + path)
-            entry.type, entry.mtime = tarfile.DIRTYPE, time
+            entry.type, entry.mtime = tarfile.DIRTYPE, moment
             entry.mode, entry.uid = special.get(path, (0o755, 0))
             entry.gid = entry.uid
             entry.uname = entry.gname = "" if entry.uid else "root"
             made.addfile(entry)
         for path, (content, mode) in sorted(files.items()):
             entry = tarfile.TarInfo(prefix + path)
-            entry.size, entry.mode, entry.mtime = len(content), mode, time
+            entry.size, entry.mode, entry.mtime = len(content), mode, moment
             entry.uname = entry.gname = "root"
             made.addfile(entry, io.BytesIO(content))
     return buffer.getvalue()

@@ -12,17 +12,14 @@ own linker and musl make the binary. No time, user or folder of this machine get
 """
 
 import argparse
-import os
 import subprocess
 import sys
-import time
 
 import third_party
-from dist_common import (ARCHITECTURES, BUILD, DIST, ROOT, archive_path, commit, own_architecture, packed,
-                         report, tar, triple, version)
+from dist_common import (ARCHITECTURES, BUILD, DIST, FEATURES, ROOT, TEXTS, archive_path, built, need_target,
+                         own_architecture, packed, report, tar, triple, version, warn_of_changes)
 
 ZIG = "ziglang==0.17.1"
-FEATURES = "servers,gateway"
 COMPLETIONS = {"bash": "regauge.bash", "zsh": "_regauge", "fish": "regauge.fish"}
 
 
@@ -57,36 +54,16 @@ def compiler(architecture):
     )
 
 
-def need_target(target):
-    """Stops if the standard library of a target is missing."""
-    sysroot = subprocess.run(["rustc", "--print", "sysroot"], capture_output=True, text=True, check=True)
-    if not os.path.isdir(f"{sysroot.stdout.strip()}/lib/rustlib/{target}/lib"):
-        sys.exit(f"found no standard library for {target}: rustup target add {target}")
-
-
 def build(architecture, profile, cargo):
     """Builds the command; returns the path of the binary."""
     target = triple(architecture)
-    home = os.environ.get("CARGO_HOME") or os.path.expanduser("~/.cargo")
-    # No path of this machine in messages.
-    flags = [f"--remap-path-prefix={home}=/cargo", f"--remap-path-prefix={ROOT}=/regauge"]
     name = target.replace("-", "_")
-    environment = {
-        **os.environ,
+    tools = {
         f"CC_{name}": str(compiler(architecture)),
         f"AR_{name}": str(program("ar", f"exec '{zig()}/zig' ar \"$@\"")),
         f"CARGO_TARGET_{name.upper()}_LINKER": "rust-lld",
-        "CARGO_ENCODED_RUSTFLAGS": "\x1f".join(flags),
-        f"CARGO_PROFILE_{profile.upper()}_STRIP": "symbols",
-        "REGAUGE_COMMIT": commit(),
     }
-    started = time.monotonic()
-    done = subprocess.run([*cargo.split(), "build", "--quiet", "--locked", "--profile", profile, "--target", target,
-                           "-p", "regauge-cli", "--features", FEATURES], cwd=ROOT, env=environment)
-    if done.returncode != 0:
-        sys.exit(f"{target}: cargo failed")
-    print(f"{target}: built in {time.monotonic() - started:.0f} s", flush=True)
-    return ROOT / "target" / target / profile / "regauge"
+    return built(target, profile, cargo, tools)
 
 
 def documentation(binary):
@@ -123,14 +100,15 @@ def main():
         sys.exit(f"the man pages come from the binary of this machine: add --architecture {own_architecture()}")
     for architecture in chosen:
         need_target(triple(architecture))
-    if commit().endswith("-dirty"):
-        print("warning: files differ from the commit; the binaries say so", file=sys.stderr)
+    warn_of_changes()
     DIST.mkdir(exist_ok=True)
     binaries = {one: build(one, arguments.profile, arguments.cargo) for one in chosen}
     texts = documentation(binaries[own_architecture()])
-    for name in ["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"]:
+    for name in TEXTS:
         texts[name] = (ROOT / name).read_bytes()
-    texts["LICENSES-THIRD-PARTY"] = third_party.text(FEATURES, zig()).encode()
+    musl = {"musl (MIT)": zig() / "lib/libc/musl/COPYRIGHT"}
+    targets = [triple(one) for one in ARCHITECTURES]
+    texts["LICENSES-THIRD-PARTY"] = third_party.text(FEATURES, targets, musl).encode()
     for architecture, binary in binaries.items():
         pack(architecture, binary, texts)
 

@@ -4,18 +4,18 @@ import json
 import pathlib
 import sys
 
-from dist_common import ARCHITECTURES, said, triple
+from dist_common import said
 
 NAMES = ("licen", "copying", "copyright", "notice", "unlicense")
 
 
-def shipped(features):
-    """Returns the packages that are linked into the command on any of the architectures."""
+def shipped(features, targets):
+    """Returns the packages that are linked into the command on any of the targets."""
     tree = ["cargo", "tree", "--locked", "-p", "regauge-cli", "--features", features, "--prefix", "none",
             "--edges", "normal,no-proc-macro", "--format", "{p}", "--no-dedupe"]
     linked = set()
-    for architecture in ARCHITECTURES:
-        lines = said(*tree, "--target", triple(architecture)).splitlines()
+    for target in targets:
+        lines = said(*tree, "--target", target).splitlines()
         linked |= {tuple(line.split()[:2]) for line in lines}
     metadata = json.loads(said("cargo", "metadata", "--format-version", "1", "--locked", "--all-features"))
     packages = [one for one in metadata["packages"]
@@ -30,18 +30,19 @@ def texts_of(folder):
             if path.is_file() and path.name.lower().startswith(NAMES) and path.suffix not in (".rs", ".py", ".toml")]
 
 
-def text(features, zig):
-    """Returns all licences, each text once, after the names of those that it belongs to. That of musl is in
-    zig's folder."""
+def text(features, targets, more):
+    """Returns all licences, each text once, after the names of those that it belongs to. `more` has the files of
+    those that are no crates, by name."""
     owners, without = {}, []
-    for package in shipped(features):
+    for package in shipped(features, targets):
         name = f"{package['name']} {package['version']} ({package['license']})"
         found = texts_of(pathlib.Path(package["manifest_path"]).parent)
         if not found:
             without.append(name)
         for one in found:
             owners.setdefault(one, []).append(name)
-    owners.setdefault((zig / "lib/libc/musl/COPYRIGHT").read_text().strip(), []).append("musl (MIT)")
+    for name, path in more.items():
+        owners.setdefault(path.read_text().strip(), []).append(name)
     parts = ["This program contains the following libraries, Rust's standard library (MIT OR Apache-2.0, "
              "https://www.rust-lang.org) and SQLite (public domain).\n"]
     if without:
@@ -52,4 +53,4 @@ def text(features, zig):
 
 
 if __name__ == "__main__":
-    sys.stdout.write(text(sys.argv[1], pathlib.Path(sys.argv[2])))
+    sys.stdout.write(text(sys.argv[1], sys.argv[2:], {}))
