@@ -141,7 +141,7 @@ impl Seen {
                 if matches!(kind, Kind::Null) {
                     *kind = Kind::List(Box::default());
                 }
-                let Kind::List(inside) = kind else { return Ok(self.mix(kind, value)) };
+                let Kind::List(inside) = kind else { return self.mixed(kind, value) };
                 for (index, item) in items.iter().enumerate() {
                     self.path.push(Step::Index(index as u64));
                     self.observe(inside, item, depth + 1)?;
@@ -153,7 +153,7 @@ impl Seen {
                 if matches!(kind, Kind::Null) {
                     *kind = Kind::Struct(Struct::default());
                 }
-                let Kind::Struct(inside) = kind else { return Ok(self.mix(kind, value)) };
+                let Kind::Struct(inside) = kind else { return self.mixed(kind, value) };
                 for (key, value) in pairs {
                     let Value::Text(name) = key else {
                         self.mix(kind, value);
@@ -189,7 +189,7 @@ impl Seen {
             Value::Timestamp(at) => Kind::Timestamp { fine: at.nanoseconds % 1000 != 0 },
             Value::Decimal(_) => match Decimal::of(value) {
                 Some(decimal) => Kind::Decimal { scale: decimal.scale },
-                None => return Ok(self.mix(kind, value)),
+                None => return self.mixed(kind, value),
             },
             Value::Ext(ext) => match ext.as_ext() {
                 Ext::Int64(v) => Kind::Int { negative: v < 0, unsigned: false, big: false },
@@ -198,11 +198,11 @@ impl Seen {
                 Ext::Binary(..) => Kind::Bytes,
                 Ext::Decimal128(_) => match Decimal::of(value) {
                     Some(decimal) => Kind::Decimal { scale: decimal.scale },
-                    None => return Ok(self.mix(kind, value)),
+                    None => return self.mixed(kind, value),
                 },
-                _ => return Ok(self.mix(kind, value)),
+                _ => return self.mixed(kind, value),
             },
-            _ => return Ok(self.mix(kind, value)),
+            _ => return self.mixed(kind, value),
         };
         let merged = merge(kind, &found);
         match merged {
@@ -221,6 +221,11 @@ impl Seen {
             &self.path,
         )
         .hint("pass schema= with a map type, or a column of text and on_loss=\"wrap\"")
+    }
+
+    fn mixed(&self, kind: &mut Kind, value: &Value) -> Result {
+        self.mix(kind, value);
+        Ok(())
     }
 
     /// Values of several types, or of one that no column holds.

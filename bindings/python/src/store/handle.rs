@@ -80,9 +80,10 @@ impl PyStore {
         given.options.objects = self.options.objects;
         given.options.duplicate_keys = self.options.duplicate_keys;
         given.sort_keys = self.sort_keys;
-        let bound = |hook: &Option<Py<PyAny>>| hook.as_ref().map(|hook| hook.bind(py).clone());
-        given.default = bound(&self.default);
-        let [object, pairs, ext, tag, types] = self.hooks.each_ref().map(bound);
+        let hooks = [&self.default].into_iter().chain(&self.hooks);
+        let mut hooks = hooks.map(|hook| hook.as_ref().map(|hook| hook.bind(py).clone()));
+        given.default = hooks.next().flatten();
+        let [object, pairs, ext, tag, types] = std::array::from_fn(|_| hooks.next().flatten());
         given.hooks = Hooks { object, pairs, ext, tag, types };
         given
     }

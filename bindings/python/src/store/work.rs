@@ -132,7 +132,7 @@ pub fn reencode<'py>(
         let mut on_progress = |outcome: &Outcome| {
             if let Some(function) = &progress
                 && stopped.is_none()
-                && outcome.values % STEP == 0
+                && outcome.values.is_multiple_of(STEP)
             {
                 let called = Python::attach(|py| {
                     function.call1(py, (outcome.values, outcome.changed)).map(drop)
