@@ -36,7 +36,7 @@ fn the_policy_decides_about_what_serde_lacks() {
     options.on_loss = OnLoss::Wrap;
     let read: Event = from_slice(&event(), &options).unwrap();
     assert_eq!(read.at, serde_json::json!({"$time": "1970-01-01T00:00:00Z"}));
-    // What nobody reads is nobody's loss.
+    // A value that is not read cannot be lost.
     #[derive(Deserialize, Debug, PartialEq)]
     struct Name {
         name: String,
