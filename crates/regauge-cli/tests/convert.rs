@@ -242,6 +242,8 @@ fn two_jobs_give_what_one_gives() {
         ("in.mrc", "marcxml"),
         ("in.mrc", "marc-json"),
         ("in.mrc", "marc"),
+        ("in.mrc", "mrk"),
+        ("in.mrc", "alephseq"),
         ("in.mrc", "msgpack"),
     ] {
         let run = |jobs| {
@@ -349,6 +351,36 @@ fn yaml_is_laid_out_as_asked() {
     folder.run(&format!("convert in.json wide.yml {flags}")).silent();
     let wide = "---\na:\n    b:\n        - 1\n        - c: 'yes'\n";
     assert_eq!(folder.text("wide.yml"), wide);
+}
+
+#[test]
+fn lines_of_marc_are_read_and_written() {
+    let folder = Folder::new();
+    let records = [marc("1", "A $5 title"), marc("2", "Another {one}")].concat();
+    folder.write("in.mrc", &records);
+    folder.run("convert in.mrc out.mrk").silent();
+    folder.run("convert in.mrc out.seq").silent();
+    let mrk = "=LDR  00067nam a2200049   4500\n=001  1\n=245  10$aA {dollar}5 title\n\n";
+    assert!(folder.text("out.mrk").starts_with(mrk), "{}", folder.text("out.mrk"));
+    let seq = "000000001 LDR   L 00067nam^a2200049^^^4500\n000000001 001   L 1\n\
+               000000001 24510 L $$aA $5 title\n";
+    assert!(folder.text("out.seq").starts_with(seq), "{}", folder.text("out.seq"));
+    for name in ["out.mrk", "out.seq"] {
+        folder.run(&format!("convert {name} back.mrc --force")).silent();
+        assert!(folder.read("back.mrc") == records, "{name}");
+        folder.run(&format!("convert {name} - --to marcxml")).silent();
+        folder.write("nameless", folder.read(name));
+        let titles = folder.run(r#"query marc("245$a") nameless - --to ndjson"#).silent().text();
+        assert_eq!(titles, "\"A $5 title\"\n\"Another {one}\"\n");
+        let text = folder.run(&format!("inspect {name}")).text();
+        assert!(text.contains("records"), "{text}");
+    }
+    let broken = folder.text("out.mrk").replace("=245  10$aA {dollar}", "=245  10$aA {zilch}");
+    folder.write("broken.mrk", broken);
+    let ran = folder.run("convert broken.mrk out.xml").status(1);
+    assert!(ran.stderr.contains("mrk: record 1 (001 1), byte"), "{}", ran.stderr);
+    folder.run("convert broken.mrk out.seq --bad skip --force").status(0);
+    assert!(folder.text("out.seq").starts_with("000000002 LDR"));
 }
 
 #[test]

@@ -101,6 +101,9 @@ fn what_contradicts_the_name_is_refused() {
         ("a.json", b"00714cam a2200205 a 4500001", "looks like MARC 21"),
         ("a.yaml", b"\x89PNG\r\n\x1A\n", "looks like a PNG image"),
         ("a.xml", b"{}", "looks like JSON"),
+        ("a.mrk", b"00714cam a2200205 a 4500001", "looks like MARC 21"),
+        ("a.seq", b"=LDR  00714cam a2200205 a 4500", "looks like MARCMaker"),
+        ("a.mrc", b"=LDR  00714cam a2200205 a 4500", "looks like MARCMaker"),
     ] {
         let error = detect(name, head).expect_err(name).to_string();
         assert!(error.starts_with(message), "{name}: {error}");
@@ -152,6 +155,11 @@ fn first_bytes_tell_the_format() {
         (b"\x83\x01\x02\x03", Some(Format::Cbor)),
         (b"\xDC\x00\x10", Some(Format::Msgpack)),
         (b"00714cam a2200205 a 4500", Some(Format::Marc)),
+        (b"\xEF\xBB\xBF\n=LDR  00714cam a2200205 a 4500\n", Some(Format::Mrk)),
+        (b"=000  00000nam\\\\2200000\\a\\4500\r\n", Some(Format::Mrk)),
+        (b"000000228 LDR   L ^^^^^nam^a22002891^^4500", Some(Format::AlephSeq)),
+        (b"000000228 24510 L $$aTitle\n", Some(Format::AlephSeq)),
+        (b"000000228 245 a line of text", None),
         (b"123456789012345678901234567890", Some(Format::Json)),
         // An empty map in one, an empty array in the other.
         (b"\x80", None),

@@ -131,7 +131,7 @@ struct Found<'a> {
 impl Found<'_> {
     fn noun(&self) -> &'static str {
         match self.source.format {
-            Format::Marc | Format::MarcXml | Format::MarcJson => "records",
+            format if format.is_marc() => "records",
             Format::Ndjson => "lines",
             Format::Csv | Format::Tsv => "rows",
             _ => "documents",

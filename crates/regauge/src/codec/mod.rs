@@ -70,6 +70,8 @@ codecs! {
     Marc = marc::iso2709::Marc;
     MarcXml = marc::xml::MarcXml;
     MarcJson = marc::json::MarcJson;
+    Mrk = marc::mrk::Mrk;
+    AlephSeq = marc::aleph::AlephSeq;
     Toml = toml::Toml;
     Csv = csv::Csv;
     Tsv = csv::Tsv;

@@ -128,9 +128,7 @@ impl Job<'_> {
         }
         let to = match options.to {
             // Their records are MARC-in-JSON already, which any JSON need not be.
-            Format::MarcJson if matches!(options.from, Format::Marc | Format::MarcXml) => {
-                Format::Ndjson
-            }
+            Format::MarcJson if options.from.gives_records() => Format::Ndjson,
             to => to,
         };
         to.visit(ConvertTo { job: self, reader, out, fidelity, on_bad })
@@ -270,11 +268,14 @@ impl Job<'_> {
 }
 
 /// Returns whether a pair of formats gets its own compiled code: everything to JSON and
-/// MessagePack, JSON to everything, and the three MARC formats among themselves. Dynamic dispatch
-/// costs up to a fifth of the time; compiling all pairs would add a megabyte of code, and minutes
+/// MessagePack, JSON to everything, and ISO 2709, MARCXML and MARC-in-JSON among themselves. Dynamic
+/// dispatch costs up to a fifth of the time; compiling all pairs would add a megabyte of code, and minutes
 /// to the build.
 const fn is_hot(from: Format, to: Format) -> bool {
-    let marc = from.is_marc() && to.is_marc();
+    const fn is_common(format: Format) -> bool {
+        matches!(format, Format::Marc | Format::MarcXml | Format::MarcJson)
+    }
+    let marc = is_common(from) && is_common(to);
     to.is_json() || matches!(to, Format::Msgpack) || matches!(from, Format::Json) || marc
 }
 

@@ -50,9 +50,7 @@ pub fn can_split(options: &Options) -> bool {
     // Which documents are taken depends on those before them.
     let all = options.head.is_none() && options.sample.is_none();
     let stage = options.stage.as_ref().is_none_or(|stage| stage.is_divisible());
-    // Each part of a table would have a header of its own.
-    let has_parts = !options.to.is_table();
-    records && documents && all && stage && has_parts
+    records && documents && all && stage && options.to.is_divisible()
 }
 
 /// Returns whether this conversion can be cut into parts for this input: see [`can_split`]. In a

@@ -260,6 +260,43 @@ formats! {
         store_number: Some(10),
         cannot_hold: &["anything but MARC records"],
     };
+    /// MARCMaker, the lines of text of MARCMaker, MARCBreaker and MarcEdit.
+    Mrk = Info {
+        name: "mrk",
+        title: "MARCMaker",
+        suffixes: &["mrk", "mrk8", "marcmaker"],
+        media_types: &["text/x-marcmaker"],
+        framing: Framing::Records,
+        // A line end is not the end of a record.
+        record_end: None,
+        joined: Some([""; 3]),
+        is_text: true,
+        has_symbols: false,
+        has_references: false,
+        store_number: None,
+        cannot_hold: &["anything but MARC records"],
+    };
+    /// Aleph sequential, the lines of text of Ex Libris's Aleph.
+    AlephSeq = Info {
+        name: "alephseq",
+        title: "Aleph sequential",
+        suffixes: &["seq", "alephseq", "aleph"],
+        media_types: &["text/x-aleph-sequential"],
+        framing: Framing::Records,
+        record_end: None,
+        // Records in a row need different system numbers.
+        joined: None,
+        is_text: true,
+        has_symbols: false,
+        has_references: false,
+        store_number: None,
+        cannot_hold: &[
+            "anything but MARC records",
+            "line ends",
+            "two dollar signs in a row",
+            "records without field 001",
+        ],
+    };
     /// TOML 1.1.
     Toml = Info {
         name: "toml",
@@ -375,7 +412,22 @@ impl Format {
 
     /// Whether the format carries MARC records and nothing else.
     pub const fn is_marc(self) -> bool {
-        matches!(self, Format::Marc | Format::MarcXml | Format::MarcJson)
+        matches!(
+            self,
+            Format::Marc | Format::MarcXml | Format::MarcJson | Format::Mrk | Format::AlephSeq
+        )
+    }
+
+    /// Whether the format's reader gives nothing but MARC records, with their keys in the customary order.
+    /// MARC-in-JSON can be any JSON.
+    pub const fn gives_records(self) -> bool {
+        self.is_marc() && !matches!(self, Format::MarcJson)
+    }
+
+    /// Whether the parts of a file can be written apart and put together: no part has a header of its own,
+    /// and no record is numbered by those before it.
+    pub const fn is_divisible(self) -> bool {
+        !self.is_table() && !matches!(self, Format::AlephSeq)
     }
 
     /// Whether a file is a table: rows of the same columns, which a header names once.
@@ -432,46 +484,4 @@ impl std::str::FromStr for Format {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn suffix_tells_the_format() {
-        for (name, format) in [
-            ("a.json", Some(Format::Json)),
-            ("a.JSON", Some(Format::Json)),
-            ("a.marc.json", Some(Format::MarcJson)),
-            ("a.mrc", Some(Format::Marc)),
-            ("a.xml", Some(Format::MarcXml)),
-            ("a.jsonl", Some(Format::Ndjson)),
-            ("a.csv", Some(Format::Csv)),
-            ("a.TAB", Some(Format::Tsv)),
-            ("json", None),
-            ("a.txt", None),
-        ] {
-            assert_eq!(Format::from_name(name), format, "{name}");
-        }
-    }
-
-    #[test]
-    fn names_parse_back() {
-        for format in Format::ALL {
-            assert_eq!(format.name().parse(), Ok(format));
-        }
-        assert!("xml".parse::<Format>().is_err());
-    }
-
-    #[test]
-    fn names_suffixes_and_numbers_are_given_once() {
-        let mut seen = std::collections::HashSet::new();
-        for format in Format::ALL {
-            let info = format.info();
-            let number = info.store_number.map(|number| format!("number {number}"));
-            let media = info.media_types.iter().map(|media| format!("type {media}"));
-            let suffixes = info.suffixes.iter().map(|suffix| format!(".{suffix}"));
-            for one in suffixes.chain(media).chain(number).chain([info.name.to_owned()]) {
-                assert!(seen.insert(one.clone()), "{one} stands in two rows");
-            }
-        }
-    }
-}
+mod tests;

@@ -13,7 +13,8 @@
 
 use crate::model::format::Format;
 use Format::{
-    Bson, Cbor, Csv, Json, Marc, MarcJson, MarcXml, Marshal, Msgpack, Ndjson, Pickle, Tsv, Yaml,
+    AlephSeq, Bson, Cbor, Csv, Json, Marc, MarcJson, MarcXml, Marshal, Mrk, Msgpack, Ndjson,
+    Pickle, Tsv, Yaml,
 };
 
 /// An option of a conversion, of reading or of writing.
@@ -302,7 +303,10 @@ use Takes::{File, Limit, Number, Paths, Renames, Switch, Words};
 
 const JSON: &[Format] = &[Json, Ndjson];
 const NUMBERS: &[Format] = &[Json, Ndjson, Yaml];
-const STREAMS: &[Format] = &[Ndjson, Marc, MarcXml, MarcJson, Csv, Tsv];
+const STREAMS: &[Format] = &[Ndjson, Marc, MarcXml, MarcJson, Mrk, AlephSeq, Csv, Tsv];
+/// Those whose records are in one of two charsets; the last has only leader/09.
+const MARC8: &[Format] = &[Marc, Mrk];
+const LEADER: &[Format] = &[Marc, Mrk, AlephSeq];
 const TABLES: &[Format] = &[Csv, Tsv];
 const CHARSETS: Takes = Words(&["auto", "utf8", "marc8"]);
 
@@ -348,11 +352,11 @@ pub const OPTIONS: [Row; 47] = [
     row!(YamlIndent "yaml_write.indent", "yaml" "indent", ALL, Number(1, 16), Write &[Yaml], "Indent YAML maps by N spaces per level"),
     row!(YamlIndentSequences "yaml_write.indent_sequences", "yaml" "indent_sequences", ALL, Switch, Write &[Yaml], "Also indent YAML sequences below their keys"),
     row!(YamlDocumentStart "yaml_write.document_start", "yaml" "document_start", ALL, Switch, Write &[Yaml], "Also write `---` before the first YAML document"),
-    row!(Charset "marc.charset", "marc" "charset", ALL, CHARSETS, Read &[Marc], "Read ISO 2709 in this charset, whatever the records say", Command "charset"),
-    row!(MarcWriteCharset "marc.write_charset", "marc" "write_charset", ALL, CHARSETS, Write &[Marc], "Write ISO 2709 in this charset [default: the record's own]"),
+    row!(Charset "marc.charset", "marc" "charset", ALL, CHARSETS, Read MARC8, "Read ISO 2709 and MARCMaker in this charset, whatever the records say", Command "charset"),
+    row!(MarcWriteCharset "marc.write_charset", "marc" "write_charset", ALL, CHARSETS, Write LEADER, "Write ISO 2709 and MARCMaker in this charset, and set leader/09 [default: the record's own]"),
     row!(MarcRepair "marc.repair", "marc" "repair", ALL, Switch, Read &[Marc], "Read MARC records with a wrong directory by their field terminators"),
     row!(MarcOversize "marc.oversize", "marc" "oversize", ALL, Switch, Write &[Marc], "Write MARC fields over 9,999 bytes and records over 99,999 bytes to ISO 2709 anyway"),
-    row!(MarcReferences "marc.references", "marc" "references", ALL, Switch, Read &[Marc], "Decode references such as &#x4E2D; in MARC-8"),
+    row!(MarcReferences "marc.references", "marc" "references", ALL, Switch, Read MARC8, "Decode references such as &#x4E2D; in MARC-8"),
     row!(MarcCompact "marc.compact", "marc" "compact", ALL, Switch, Write &[MarcXml], "Write MARCXML without line breaks and indentation"),
     row!(ExtendedJson "bson.extended_json", "json" "extended", ALL, Words(&["canonical", "relaxed"]), Convert JSON, "Read and write JSON as MongoDB's Extended JSON v2, in this form", Command "extended-json" Python "extended_json" Ruby "extended_json"),
     row!(BsonDocumentBytes "bson.document_bytes", "bson" "document_bytes", ALL, Number(0, u64::MAX), Write &[Bson], "Refuse to write a document larger than N bytes; MongoDB accepts 16777216"),

@@ -221,7 +221,7 @@ impl Options {
             _ if self.from == Format::MarcJson || self.to.is_marc() => match self.to.framing() {
                 Framing::Single => Documents::Join,
                 // These readers produce only records.
-                _ if matches!(self.from, Format::Marc | Format::MarcXml) => Documents::Keep,
+                _ if self.from.gives_records() => Documents::Keep,
                 _ => Documents::Split,
             },
             (Framing::Single, Framing::Records) => Documents::Split,

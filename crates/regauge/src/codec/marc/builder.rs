@@ -37,6 +37,22 @@ impl Record {
         Ok(())
     }
 
+    /// Gives the record to `sink`: whole if it keeps records, or else as events. The record is empty, or
+    /// anything, afterwards.
+    ///
+    /// # Errors
+    /// The sink's.
+    pub(super) fn hand_over<S: Sink + ?Sized>(&mut self, sink: &mut S) -> Result {
+        match sink.whole_record(self.weight()) {
+            // Its old memory is reused for the next record.
+            Some(target) => {
+                std::mem::swap(target, self);
+                Ok(())
+            }
+            None => self.drive(sink),
+        }
+    }
+
     /// Emits the record's events to `sink`, in the customary order of MARC-in-JSON: leader, charset
     /// if there is one, fields; ind1, ind2, subfields.
     ///

@@ -4,11 +4,38 @@ use super::SUBFIELD_DELIMITER;
 use super::marc8::{self, State};
 use crate::model::hint::Hint;
 use crate::model::option::Opt;
+use crate::model::record::{CHARSET_POSITION, Charset};
+use crate::options::marc::CharsetChoice;
 use crate::policy::fidelity::{Fidelity, LossKind, OnLoss};
 use crate::{Error, ErrorKind, Result};
 
 /// Begins an escape sequence of MARC-8.
 pub(crate) const ESCAPE: u8 = 0x1B;
+
+/// Returns the charset that a leader declares in its position 09.
+pub(super) fn declared(leader: &str) -> Charset {
+    let code = leader.chars().nth(CHARSET_POSITION);
+    Charset::of_leader(code.and_then(|c| u8::try_from(c).ok()).unwrap_or(b' '))
+}
+
+/// Returns the charset for writing a record that carries this one, or none. `code` is leader/09, which
+/// changes with a charset that the choice names.
+pub(super) fn charset_of(
+    code: &mut u8,
+    carried: Option<Charset>,
+    choice: CharsetChoice,
+) -> Charset {
+    match choice {
+        CharsetChoice::Auto => carried.unwrap_or(Charset::of_leader(*code)),
+        CharsetChoice::Always(charset) => {
+            *code = match charset {
+                Charset::Utf8 => b'a',
+                Charset::Marc8 => b' ',
+            };
+            charset
+        }
+    }
+}
 
 /// Appends a field in MARC-8, without its terminator, to `out` as text; delimiters and subfield
 /// codes are kept. Each subfield begins with the default sets, as the specification requires.
@@ -43,7 +70,11 @@ pub(crate) fn decode_field(
     Ok(())
 }
 
-fn decode_piece(
+/// Appends a piece of a field in MARC-8 to `out` as text.
+///
+/// # Errors
+/// The index in `piece` of the fault, and what was found and expected there.
+pub(super) fn decode_piece(
     piece: &[u8],
     out: &mut String,
     references: bool,
@@ -66,6 +97,13 @@ fn write_utf8() -> Hint {
     Hint::set(Opt::MarcWriteCharset, "utf8").to("write UTF-8")
 }
 
+/// Returns whether text is the same in MARC-8. In the wrapped notation, text that looks like a reference is
+/// not, so that it does not become a character.
+pub(super) fn is_same(text: &[u8], policy: OnLoss) -> bool {
+    let refers = || memchr::memmem::find(text, b"&#x").is_some();
+    marc8::is_plain(text) && !(policy == OnLoss::Wrap && refers())
+}
+
 /// Appends `text` to `out` in MARC-8. The policy decides whether a character without a MARC-8 code
 /// is refused or written by the lossless technique.
 ///
@@ -77,7 +115,7 @@ pub(crate) fn encode(
     fidelity: &mut Fidelity,
     place: impl Fn() -> String,
 ) -> Result {
-    if marc8::is_plain(text.as_bytes()) {
+    if is_same(text.as_bytes(), fidelity.policy()) {
         out.extend_from_slice(text.as_bytes());
         return Ok(());
     }

@@ -6,6 +6,9 @@ pub use crate::model::record::CHARSET_POSITION;
 /// The number of characters in a leader.
 pub const LEADER_BYTES: usize = 24;
 
+/// The leader of a record that has none, in a file whose text is UTF-8: that, and nothing else specified.
+pub(super) const NO_LEADER: &str = "00000    a2200000   4500";
+
 /// Parses ASCII digits; returns `None` if one of the bytes is not a digit.
 #[inline]
 pub fn number(digits: &[u8]) -> Option<usize> {

@@ -1,12 +1,12 @@
-//! MARC 21 and UNIMARC records in their three serialisations: ISO 2709 ([`iso2709`]), MARCXML
-//! ([`xml`]) and MARC-in-JSON ([`json`]).
+//! MARC 21 and UNIMARC records in their serialisations: ISO 2709 ([`iso2709`]), MARCXML ([`xml`]),
+//! MARC-in-JSON ([`json`]), and the lines of MARCMaker ([`mrk`]) and Aleph ([`aleph`]).
 //!
 //! A record is a leader of 24 characters and fields. A *control field* (tag `00X`) is text; a
 //! *data field* has two indicators and subfields, each a code of one character and a text.
 //!
 //! # The shape of a record in every format
 //!
-//! All three readers emit, and all three writers accept, the events of MARC-in-JSON (Ross Singer's
+//! All readers emit, and all writers accept, the events of MARC-in-JSON (Ross Singer's
 //! proposal, which ruby-marc, pymarc, MARC4J and yaz write), so a record can be stored as JSON,
 //! MessagePack or any other format and come back:
 //!
@@ -34,12 +34,19 @@
 //! [`LossKind::Marc`](crate::policy::fidelity::LossKind::Marc)). Line ends and similar bytes between
 //! records are dropped. `docs/formats/marc.md` has the complete list.
 
+pub mod aleph;
+mod body;
 mod builder;
 pub(crate) mod charset;
 pub mod iso2709;
 pub mod json;
 pub mod leader;
+mod lines;
+#[cfg(test)]
+mod lines_tests;
 pub mod marc8;
+pub mod mrk;
+mod scan;
 mod shape;
 pub mod xml;
 
@@ -69,6 +76,25 @@ pub fn is_control_tag(tag: &[u8]) -> bool {
 /// Returns whether MARC 21 allows the character as an indicator: a blank, a digit or a lower-case
 /// letter. Decides only whether a field of two characters is two indicators or text.
 #[inline]
-pub(crate) fn is_indicator(c: u8) -> bool {
+fn is_indicator(c: u8) -> bool {
     matches!(c, b' ' | b'0'..=b'9' | b'a'..=b'z')
+}
+
+/// Returns whether a field without a delimiter is a data field without subfields, consisting of its
+/// indicators.
+#[inline]
+fn is_pair(content: &[u8]) -> bool {
+    matches!(content, [a, b] if is_indicator(*a) && is_indicator(*b))
+}
+
+/// Returns the length of bytes that may be between two records without belonging to one.
+fn between(rest: &[u8]) -> usize {
+    let mut at = 0;
+    loop {
+        at += match &rest[at..] {
+            [b'\n' | b'\r' | b' ' | b'\t' | 0 | 0x1A, ..] => 1,
+            [0xEF, 0xBB, 0xBF, ..] => 3,
+            _ => return at,
+        };
+    }
 }

@@ -120,14 +120,13 @@ impl<T: TakeRecord> Shape<T> {
             has_charset: false,
             has: [false; 3],
             in_parts: false,
-            // Parts of a record in memory are addressed by 32 bits.
-            bytes_max: limits.record_bytes.min(u64::from(u32::MAX)),
+            bytes_max: record_limit(limits),
         }
     }
 
     /// Changes the bound on a record.
     pub(super) fn set_limits(&mut self, limits: &Limits) {
-        self.bytes_max = limits.record_bytes.min(u64::from(u32::MAX));
+        self.bytes_max = record_limit(limits);
     }
 
     /// Returns whether a record is complete.
@@ -204,8 +203,13 @@ impl<T: TakeRecord> Shape<T> {
     }
 }
 
+/// Returns the bound on a record. Parts of a record in memory are addressed by 32 bits.
+pub(super) fn record_limit(limits: &Limits) -> u64 {
+    limits.record_bytes.min(u64::from(u32::MAX))
+}
+
 #[cold]
-fn too_long(bound: u64) -> Error {
+pub(super) fn too_long(bound: u64) -> Error {
     Error::limit(format!("found a record of more than {bound} bytes, the limit of record_bytes"))
         .hint(Hint::raise(Limit::RecordBytes))
 }

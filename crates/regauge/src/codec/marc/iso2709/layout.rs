@@ -1,7 +1,7 @@
 //! Where the fields of a record are: the directory, checked against the data.
 
-use super::scan::delimiters;
 use crate::codec::marc::leader::{LEADER_BYTES, Sizes, from_nine_digits, number};
+use crate::codec::marc::scan::delimiters;
 use crate::codec::marc::{FIELD_BYTES_MAX, FIELD_TERMINATOR, RECORD_BYTES_MAX, SUBFIELD_DELIMITER};
 use crate::model::hint::Hint;
 use crate::model::option::Opt;

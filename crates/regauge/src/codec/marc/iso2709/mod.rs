@@ -26,7 +26,6 @@
 
 mod layout;
 mod reader;
-mod scan;
 #[cfg(test)]
 mod tests;
 mod whole;

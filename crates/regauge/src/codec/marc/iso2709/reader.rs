@@ -5,14 +5,15 @@
 //! memory speed: UTF-8, the positions of the delimiters, and the writer's copy.
 
 use super::layout::{ENTRY_BYTES, FieldPlace, Layout, RECORD_BYTES_MIN, tag_name};
-use super::scan::delimiters;
 use super::whole;
 use crate::bytes::reader::{Parse, Resync, Status};
 use crate::codec::marc::charset;
 use crate::codec::marc::leader::{CHARSET_POSITION, LEADER_BYTES, Sizes, number};
 use crate::codec::marc::marc8;
+use crate::codec::marc::scan::delimiters;
 use crate::codec::marc::{
-    FIELD_TERMINATOR, Options, RECORD_TERMINATOR, SUBFIELD_DELIMITER, is_control_tag, is_indicator,
+    FIELD_TERMINATOR, Options, RECORD_TERMINATOR, SUBFIELD_DELIMITER, between, is_control_tag,
+    is_pair,
 };
 use crate::model::hint::Hint;
 use crate::model::limits::Limit;
@@ -349,13 +350,6 @@ fn emit_field<S: Sink + ?Sized>(
     sink.end_map()
 }
 
-/// Returns whether a field without a delimiter is a data field without subfields, consisting of its
-/// indicators.
-#[inline]
-pub(super) fn is_pair(content: &[u8]) -> bool {
-    matches!(content, [a, b] if is_indicator(*a) && is_indicator(*b))
-}
-
 /// Opens a data field, up to its subfields.
 #[inline]
 fn begin_data<S: Sink + ?Sized>(
@@ -387,18 +381,6 @@ fn place_name(directory: &[u8], index: usize, before: &[u8]) -> String {
     match before.iter().rposition(|b| *b == SUBFIELD_DELIMITER).and_then(|at| before.get(at + 1)) {
         Some(code) if code.is_ascii_graphic() => format!("{tag} ${}", char::from(*code)),
         _ => tag,
-    }
-}
-
-/// Returns the length of bytes that may be between two records without belonging to one.
-fn between(rest: &[u8]) -> usize {
-    let mut at = 0;
-    loop {
-        at += match &rest[at..] {
-            [b'\n' | b'\r' | b' ' | b'\t' | 0 | 0x1A, ..] => 1,
-            [0xEF, 0xBB, 0xBF, ..] => 3,
-            _ => return at,
-        };
     }
 }
 

@@ -4,9 +4,8 @@
 //! tests compare them.
 
 use super::layout::{ENTRY_BYTES, Layout};
-use super::reader::is_pair;
 use crate::codec::marc::leader::LEADER_BYTES;
-use crate::codec::marc::{Record, is_control_tag};
+use crate::codec::marc::{Record, is_control_tag, is_pair};
 
 /// Returns at least the bytes of memory that the record takes, by the count that the limit uses.
 pub(super) fn weight(head: &str, text: &str, layout: &Layout) -> u64 {

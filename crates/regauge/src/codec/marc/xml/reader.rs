@@ -18,6 +18,8 @@ use super::text::{append, append_literally};
 use super::token::{Token, token};
 use super::usual::{plain_text, usual_data_field, white_space};
 use crate::bytes::reader::{Parse, Resync, Status};
+use crate::codec::marc::leader::NO_LEADER;
+use crate::codec::marc::shape::record_limit;
 use crate::codec::marc::{Charset, Options};
 use crate::model::hint::Hint;
 use crate::model::limits::Limit;
@@ -52,9 +54,6 @@ pub struct Parser {
     begun: bool,
     contents: Contents,
 }
-
-/// The leader of a record that has none: UTF-8, like the file, and nothing else specified.
-const NO_LEADER: &str = "00000    a2200000   4500";
 
 /// Which element is open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -154,7 +153,7 @@ impl Parser {
     }
 
     fn bytes_max(&self) -> u64 {
-        self.limits.record_bytes.min(u64::from(u32::MAX))
+        record_limit(&self.limits)
     }
 
     /// Handles one token.
@@ -441,11 +440,7 @@ impl Parser {
                 for (found, written) in self.losses.drain(..) {
                     sink.fidelity().note(LossKind::Marc, found, written);
                 }
-                match sink.whole_record(self.record.weight()) {
-                    // Its old memory is reused for the next record.
-                    Some(target) => std::mem::swap(target, &mut self.record),
-                    None => self.record.drive(sink)?,
-                }
+                self.record.hand_over(sink)?;
                 self.scope.close();
                 self.place = Place::Outside;
                 return Ok(true);

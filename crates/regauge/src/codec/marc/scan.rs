@@ -4,7 +4,7 @@
 
 #![allow(unsafe_code, reason = "SIMD intrinsics")]
 
-use crate::codec::marc::{RECORD_TERMINATOR, SUBFIELD_DELIMITER};
+use super::{RECORD_TERMINATOR, SUBFIELD_DELIMITER};
 
 /// Fills `places` with the index of every byte of `bytes` that is a record terminator, a field
 /// terminator or a subfield delimiter (0x1D to 0x1F). Returns how many of them are terminators.
