@@ -327,4 +327,15 @@ For records with methods see regauge.marc.MARCReader.")
         "Returns the records of MARC-in-JSON, one per line or in one array, as a list of dicts.")
         ("(value, /, *, limits=None, on_loss='refuse')",
         "Returns records, given as dicts in the shape of MARC-in-JSON, as lines of MARC-in-JSON.")
+    mrk Mrk
+        ("(data, /, *, limits=None, charset='auto', references=False)",
+        "Returns the records of MARCMaker, the lines of .mrk, as a list of dicts, in the shape of MARC-in-JSON.
+references=True decodes references such as &#x4E2D; in MARC-8.")
+        ("(value, /, *, limits=None, on_loss='refuse', write_charset='auto')",
+        "Returns records, given as dicts in the shape of MARC-in-JSON, as MARCMaker, the lines of .mrk.")
+    alephseq AlephSeq
+        ("(data, /, *, limits=None)",
+        "Returns the records of Aleph sequential as a list of dicts, in the shape of MARC-in-JSON.")
+        ("(value, /, *, limits=None, on_loss='refuse', write_charset='auto')",
+        "Returns records, given as dicts in the shape of MARC-in-JSON, as Aleph sequential.")
 }

@@ -17,7 +17,7 @@ import regauge
 NAMES = {
     "json": "json", "ndjson": "ndjson", "yaml": "yaml", "yml": "yaml", "msgpack": "msgpack",
     "cbor": "cbor", "bson": "bson", "marshal": "marshal", "pickle": "pickle", "mrc": "marc",
-    "marcxml": "marcxml", "xml": "marcxml", "toml": "toml", "csv": "csv", "tsv": "tsv",
+    "marcxml": "marcxml", "xml": "marcxml", "mrk": "mrk", "seq": "alephseq", "toml": "toml", "csv": "csv", "tsv": "tsv",
 }
 
 

@@ -78,7 +78,7 @@ def test_files_and_streams(module, tmp_path):
 def test_every_format_of_the_core_has_its_module_and_stub():
     package = pathlib.Path(regauge.__file__).parent
     for name in regauge.FORMATS:
-        path = {"marcxml": "marc.xml", "marc-json": "marc.json"}.get(name, name)
+        path = {"marcxml": "marc.xml", "marc-json": "marc.json", "mrk": "marc.mrk", "alephseq": "marc.alephseq"}.get(name, name)
         module = importlib.import_module(f"regauge.{path}")
         assert {"Writer", "dump", "dumps", "iter_load", "load", "loads"} <= set(module.__all__)
         assert module.loads is getattr(regauge._regauge, name.replace("-", "")).loads

@@ -60,7 +60,7 @@ def follow(call, *arguments, **options):
 SHORT = {
     "json": b"{}", "ndjson": b"{}\n", "yaml": b"a: 1\n", "msgpack": b"\x80", "cbor": b"\xa0",
     "bson": b"\x05\x00\x00\x00\x00", "marshal": b"\x04\x08{\x00", "pickle": b"}.",
-    "marc": b"", "marcxml": b"<collection/>", "marc-json": b"", "toml": b"", "csv": b"a\n1\n", "tsv": b"a\n1\n",
+    "marc": b"", "marcxml": b"<collection/>", "marc-json": b"", "mrk": b"", "alephseq": b"", "toml": b"", "csv": b"a\n1\n", "tsv": b"a\n1\n",
 }
 assert set(SHORT) == set(regauge.FORMATS)
 
@@ -181,7 +181,7 @@ def test_the_hints_of_every_invalid_file(corpus):
     suffixes = {
         "json": "json", "ndjson": "ndjson", "yaml": "yaml", "msgpack": "msgpack", "cbor": "cbor",
         "bson": "bson", "marshal": "marshal", "pickle": "pickle", "mrc": "marc",
-        "marcxml": "marcxml", "xml": "marcxml", "toml": "toml", "csv": "csv", "tsv": "tsv",
+        "marcxml": "marcxml", "xml": "marcxml", "mrk": "mrk", "seq": "alephseq", "toml": "toml", "csv": "csv", "tsv": "tsv",
     }
     hints = set()
     for path in sorted(corpus.glob("*/invalid/*")):

@@ -20,7 +20,7 @@ from regauge import _options, _regauge
 SHORT = {
     "json": b"{}", "ndjson": b"{}\n", "yaml": b"a: 1\n", "msgpack": b"\x80", "cbor": b"\xa0",
     "bson": b"\x05\x00\x00\x00\x00", "marshal": b"\x04\x08{\x00", "pickle": b"}.",
-    "marc": b"", "marcxml": b"<collection/>", "marc-json": b"", "toml": b"", "csv": b"a\n1\n", "tsv": b"a\n1\n",
+    "marc": b"", "marcxml": b"<collection/>", "marc-json": b"", "mrk": b"", "alephseq": b"", "toml": b"", "csv": b"a\n1\n", "tsv": b"a\n1\n",
 }
 ROWS = [row for row in _regauge.option_table() if row[0] not in ("from_", "to")]
 
@@ -124,7 +124,7 @@ def test_help_names_every_option(name, function):
     named = {parameter for parameter in inspect.signature(one).parameters} - {"data", "value"}
     taken = set(_regauge.keywords(function, name))
     assert named <= taken
-    if not name.startswith("marc"):
+    if name not in ("marc", "marcxml", "marc-json", "mrk", "alephseq"):
         left_out = {"exact"} if name == "marshal" else set()
         assert taken - named <= left_out | {"bad", "on_bad"}, taken - named
 
@@ -132,7 +132,8 @@ def test_help_names_every_option(name, function):
 @pytest.mark.parametrize("name", regauge.FORMATS)
 def test_stubs_have_every_option(name):
     package = pathlib.Path(regauge.__file__).parent
-    path = {"marc": "marc/__init__", "marcxml": "marc/xml", "marc-json": "marc/json"}.get(name, name)
+    path = {"marc": "marc/__init__", "marcxml": "marc/xml", "marc-json": "marc/json", "mrk": "marc/mrk",
+            "alephseq": "marc/alephseq"}.get(name, name)
     text = (package / f"{path}.pyi").read_text()
     for function in ("loads", "dumps", "events"):
         found = re.search(rf"def {function}\((?:.|\n)*?Unpack\[(\w+)\]", text)

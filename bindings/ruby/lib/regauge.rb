@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Fast, safe codecs for fourteen formats, a Marshal that runs no code, and MARC records.
+# Fast, safe codecs for sixteen formats, a Marshal that runs no code, and MARC records.
 #
 # Every format is a module with `load`, `dump`, `load_file`, `each` and `Writer`, so each can be
 # used wherever Ruby expects a coder:

@@ -11,7 +11,7 @@ class HintsTest < Minitest::Test
 
   SHORT = {
     json: "{}", ndjson: "{}\n", yaml: "a: 1\n", msgpack: "\x80".b, cbor: "\xA0".b, bson: "\x05\0\0\0\0".b,
-    marshal: "\x04\x08{\0".b, pickle: "}.", marc: "", marcxml: "<collection/>", marc_json: "", toml: "", csv: "a\n1\n", tsv: "a\n1\n"
+    marshal: "\x04\x08{\0".b, pickle: "}.", marc: "", marcxml: "<collection/>", marc_json: "", mrk: "", alephseq: "", toml: "", csv: "a\n1\n", tsv: "a\n1\n"
   }.freeze
 
   # Yields the keywords that a hint names, one by one with each value.

@@ -82,7 +82,7 @@ class MARCTest < Minitest::Test
 
   def test_records_go_through_every_format
     r = record
-    [MARC, MARC::XML, MARC::JSON].each do |codec|
+    Regauge::MARC_FORMATS.each_value do |codec|
       bytes = codec.dump([r, r])
       found = codec.load_all(bytes)
       assert_equal 2, found.length

@@ -1,5 +1,5 @@
-"""One API over fourteen formats: JSON, NDJSON, YAML, TOML, CSV, TSV, MessagePack, BSON, CBOR, Ruby's
-Marshal, pickle, MARC 21, MARCXML and MARC-in-JSON.
+"""One API over sixteen formats: JSON, NDJSON, YAML, TOML, CSV, TSV, MessagePack, BSON, CBOR, Ruby's
+Marshal, pickle, MARC 21, MARCXML, MARC-in-JSON, MARCMaker and Aleph sequential.
 
 Every format is a module with loads, dumps, load, dump, iter_load and Writer:
 

@@ -198,11 +198,28 @@ class CsvDumping(TsvDumping, total=False):
 
 
 class RecordEvents(Reading, BadRecords, total=False):
-    """MARCXML and MARC-in-JSON, read as events."""
+    """MARCXML, MARC-in-JSON and Aleph sequential, read as events."""
 
 
 class RecordLoading(Loading, BadRecords, total=False):
-    """MARCXML and MARC-in-JSON."""
+    """MARCXML, MARC-in-JSON and Aleph sequential."""
+
+
+class MrkEvents(RecordEvents, total=False):
+    """MARCMaker, read as events."""
+
+    charset: Union[Charset, None]
+    references: bool
+
+
+class MrkLoading(MrkEvents, RecordLoading, total=False):
+    """MARCMaker."""
+
+
+class LineDumping(Dumping, total=False):
+    """MARCMaker and Aleph sequential."""
+
+    write_charset: Union[Charset, None]
 
 
 class MarcEvents(RecordEvents, total=False):

@@ -30,6 +30,8 @@ tsv: _Format
 marc: _Format
 marcxml: _Format
 marcjson: _Format
+mrk: _Format
+alephseq: _Format
 
 class _Fields:
     def make(self, field: type, subfield: type, indicators: type) -> list[Any]: ...

@@ -52,9 +52,9 @@ from pyspark.sql.types import (
 
 import regauge
 
-_MARC = ("marc", "marcxml", "marc-json")
+_MARC = ("marc", "marcxml", "marc-json", "mrk", "alephseq")
 _SPLIT = ("ndjson", "marc", "bson")
-_SUFFIXES = {"marc": "mrc", "marcxml": "xml", "marc-json": "marc.jsonl"}
+_SUFFIXES = {"marc": "mrc", "marcxml": "xml", "marc-json": "marc.jsonl", "alephseq": "seq"}
 
 MARC_SCHEMA = StructType([
     StructField("leader", StringType(), False),

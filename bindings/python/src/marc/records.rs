@@ -1,4 +1,4 @@
-//! The records of a file in any of the three serialisations.
+//! The records of a file in ISO 2709, MARCXML or MARC-in-JSON.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyType};

@@ -6,7 +6,7 @@ require "regauge/marc/reader"
 require "regauge/marc/writer"
 
 module Regauge
-  # MARC 21 and UNIMARC in their three serialisations, with the conventions of ruby-marc.
+  # MARC 21 and UNIMARC in their serialisations, with the conventions of ruby-marc.
   #
   #   Regauge::MARC::Reader.new("catalog.mrc").each do |record|
   #     puts record["245"]["a"]
@@ -23,8 +23,12 @@ module Regauge
     module XML; FORMAT = :marcxml; end
     # The same for MARC-in-JSON, one record a line.
     module JSON; FORMAT = :"marc-json"; end
+    # The same for MARCMaker, the lines of `.mrk`.
+    module MRK; FORMAT = :mrk; end
+    # The same for Aleph sequential.
+    module AlephSeq; FORMAT = :alephseq; end
 
-    # Methods shared by {MARC}, {XML} and {JSON}.
+    # Methods shared by {MARC} and the modules in it.
     module Records
       # Returns the first record of a String, an IO, or anything with a method `read`.
       #
@@ -105,11 +109,12 @@ module Regauge
         Coder.new(self, **options)
       end
 
-      HASH_CODECS = { marc: :MARC21Hash, marcxml: :MARCXMLHash, "marc-json": :MARCJSONHash }.freeze
+      HASH_CODECS = { marc: :MARC21Hash, marcxml: :MARCXMLHash, "marc-json": :MARCJSONHash,
+                      mrk: :MARCMRKHash, alephseq: :MARCAlephSeqHash }.freeze
       private_constant :HASH_CODECS
     end
 
-    [self, XML, JSON].each { |codec| codec.extend(Records) }
+    [self, XML, JSON, MRK, AlephSeq].each { |codec| codec.extend(Records) }
 
     KIT = [Record, FieldMap, ControlField, DataField, Subfield, false].freeze
     private_constant :KIT
@@ -131,6 +136,8 @@ module Regauge
     end
   end
 
-  # The three MARC serialisations by name.
-  MARC_FORMATS = { marc: MARC, marcxml: MARC::XML, marc_json: MARC::JSON }.freeze
+  # The MARC serialisations by name.
+  MARC_FORMATS = {
+    marc: MARC, marcxml: MARC::XML, marc_json: MARC::JSON, mrk: MARC::MRK, alephseq: MARC::AlephSeq
+  }.freeze
 end

@@ -1,4 +1,4 @@
-"""MARC 21, MARCXML and MARC-in-JSON: records with methods, and records as dicts.
+"""MARC 21, MARCXML, MARC-in-JSON, MARCMaker and Aleph sequential: records with methods, and records as dicts.
 
 >>> from regauge.marc import Field, MARCReader, Record, Subfield
 >>> record = Record(fields=[Field('245', ['0', '0'], [Subfield('a', 'A title')])])
@@ -7,14 +7,14 @@
 
 Records are read and edited as in pymarc. A record that was read keeps its bytes: its fields are
 created on first access, and an unchanged record is written as it was read. loads, dumps, iter_load
-and Writer use dicts in the shape of MARC-in-JSON; the modules regauge.marc.xml and
-regauge.marc.json do the same for the other two serialisations.
+and Writer use dicts in the shape of MARC-in-JSON; the modules regauge.marc.xml,
+regauge.marc.json, regauge.marc.mrk and regauge.marc.alephseq do the same for the other serialisations.
 """
 
 from __future__ import annotations
 
 from .._format import functions
-from . import json, xml
+from . import alephseq, json, mrk, xml
 from ._exceptions import (
     BadLeaderValue,
     BadSubfieldCodeWarning,
@@ -47,8 +47,8 @@ __all__ = [
     "MissingLinkedFields", "NoActiveFile", "NoFieldsFound", "RawField", "Reader", "Record",
     "RecordDirectoryInvalid", "RecordLeaderInvalid", "RecordLengthInvalid", "RecordWriter",
     "Subfield", "TextWriter", "TruncatedRecord", "WriteNeedsRecord", "Writer", "XMLReader",
-    "XMLWriter", "dump", "dumps", "events", "iter_load", "json", "load", "loads", "map_records",
-    "marc8_to_unicode", "parse_events", "xml",
+    "XMLWriter", "alephseq", "dump", "dumps", "events", "iter_load", "json", "load", "loads", "map_records",
+    "marc8_to_unicode", "mrk", "parse_events", "xml",
 ]
 
 loads, dumps, load, dump, iter_load, Writer, events, parse_events = functions("marc")

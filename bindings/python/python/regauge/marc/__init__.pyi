@@ -6,7 +6,7 @@ from .._options import MarcDumping, MarcEvents, MarcLoading
 from .._regauge import Documents, Events
 from .._regauge import Writer as _Writer
 from .._types import Data, Source, Target
-from . import json, xml
+from . import alephseq, json, mrk, xml
 from ._exceptions import (
     BadLeaderValue,
     BadSubfieldCodeWarning,
@@ -39,8 +39,8 @@ __all__ = [
     "MissingLinkedFields", "NoActiveFile", "NoFieldsFound", "RawField", "Reader", "Record",
     "RecordDirectoryInvalid", "RecordLeaderInvalid", "RecordLengthInvalid", "RecordWriter",
     "Subfield", "TextWriter", "TruncatedRecord", "WriteNeedsRecord", "Writer", "XMLReader",
-    "XMLWriter", "dump", "dumps", "events", "iter_load", "json", "load", "loads", "map_records",
-    "marc8_to_unicode", "parse_events", "xml",
+    "XMLWriter", "alephseq", "dump", "dumps", "events", "iter_load", "json", "load", "loads", "map_records",
+    "marc8_to_unicode", "mrk", "parse_events", "xml",
 ]
 
 def loads(data: Data, /, **options: Unpack[MarcLoading]) -> Any: ...

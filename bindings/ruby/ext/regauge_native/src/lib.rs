@@ -158,6 +158,8 @@ fn module_name(format: Format) -> &'static str {
         Format::Marc => "MARC21Hash",
         Format::MarcXml => "MARCXMLHash",
         Format::MarcJson => "MARCJSONHash",
+        Format::Mrk => "MARCMRKHash",
+        Format::AlephSeq => "MARCAlephSeqHash",
         other => other.title(),
     }
 }
@@ -233,6 +235,8 @@ fn init(_: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     ruby::define(names.marc, c"dump", method!(marc_dump::dump::<{ marc_dump::MARC_21 }>));
     ruby::define(names.marc_xml, c"dump", method!(marc_dump::dump::<{ marc_dump::XML }>));
     ruby::define(names.marc_json, c"dump", method!(marc_dump::dump::<{ marc_dump::JSON }>));
+    ruby::define(names.marc_mrk, c"dump", method!(marc_dump::dump::<{ marc_dump::MRK }>));
+    ruby::define(names.marc_aleph, c"dump", method!(marc_dump::dump::<{ marc_dump::ALEPH }>));
     define_store(native, store, cursor);
     ruby::define(native, c"convert", method!(convert::convert_string));
     ruby::define(native, c"convert_file", method!(convert::convert_file));

@@ -155,12 +155,16 @@ pub fn open(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
         }
         Format::Marc => reader(marc::iso2709::Parser::new(options, limits), bytes, from_read, keep),
         Format::MarcXml => reader(marc::xml::Parser::new(options, limits), bytes, from_read, keep),
+        Format::Mrk => reader(marc::mrk::Parser::new(options, limits), bytes, from_read, keep),
+        Format::AlephSeq => {
+            reader(marc::aleph::Parser::new(options, limits), bytes, from_read, keep)
+        }
         Format::MarcJson => {
             let framing = json::Framing::Concatenated;
             let read = json::ReadOptions { framing, ..settings.core.json_read };
             reader(json::Parser::new(read, limits), bytes, from_read, keep)
         }
-        _ => return Err(ruby::argument_error("records takes marc, marcxml or marc-json")),
+        _ => return Err(ruby::argument_error("records takes a format of MARC records")),
     };
     let builder = RecordBuilder::new(&limits, Fidelity::new(OnLoss::Approximate, format));
     let before = (0, 0);

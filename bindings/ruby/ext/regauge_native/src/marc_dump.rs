@@ -21,11 +21,17 @@ pub const MARC_21: usize = 0;
 pub const XML: usize = 1;
 /// The same.
 pub const JSON: usize = 2;
+/// The same.
+pub const MRK: usize = 3;
+/// The same.
+pub const ALEPH: usize = 4;
 
 /// Implements `Regauge::MARC.dump(records, io = nil, **keywords)` and those of the other formats:
 /// see `lib/regauge/marc.rb`.
 pub fn dump<const FORMAT: usize>(arguments: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
-    let format = [Format::Marc, Format::MarcXml, Format::MarcJson][FORMAT];
+    const FORMATS: [Format; 5] =
+        [Format::Marc, Format::MarcXml, Format::MarcJson, Format::Mrk, Format::AlephSeq];
+    let format = FORMATS[FORMAT];
     let (arguments, keywords) = crate::keywords(arguments);
     let (records, io) = match *arguments {
         [records] => (records, NIL),
@@ -74,6 +80,22 @@ pub fn dump_records(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     bytes(format, keywords, |index| ruby::array_get(records, index))
 }
 
+/// Gives the parts of each record to a writer of this type.
+macro_rules! in_parts {
+    ($writer:ty, $out:expr, $core:expr, $fidelity:expr, $at:expr) => {{
+        let writer = <$writer>::new($out, $core.marc.clone(), $fidelity);
+        let mut writer = writer.with_limits(&$core.limits);
+        let written = write($at, |record| {
+            match record {
+                Given::Read(record) => record.give(writer.parts())?,
+                Given::Objects(objects) => objects.give(writer.parts())?,
+            }
+            writer.end_document()
+        });
+        written.and_then(|()| writer.finish()).map(|()| writer.into_out())
+    }};
+}
+
 /// Encodes records, each of which is requested by its index.
 fn bytes(
     format: Format,
@@ -109,18 +131,9 @@ fn bytes(
                 out
             })
         }
-        Format::MarcXml => {
-            let writer = marc::xml::Writer::new(out, core.marc.clone(), fidelity());
-            let mut writer = writer.with_limits(&core.limits);
-            let written = write(at, |record| {
-                match record {
-                    Given::Read(record) => record.give(writer.parts())?,
-                    Given::Objects(objects) => objects.give(writer.parts())?,
-                }
-                writer.end_document()
-            });
-            written.and_then(|()| writer.finish()).map(|()| writer.into_out())
-        }
+        Format::MarcXml => in_parts!(marc::xml::Writer, out, core, fidelity(), at),
+        Format::Mrk => in_parts!(marc::mrk::Writer, out, core, fidelity(), at),
+        Format::AlephSeq => in_parts!(marc::aleph::Writer, out, core, fidelity(), at),
         _ => {
             let options = json::WriteOptions { lines: true, ..core.json_write };
             let mut writer = json::Writer::new(out, options, fidelity());

@@ -53,6 +53,8 @@ names! {
     marc: c"Regauge::MARC",
     marc_xml: c"Regauge::MARC::XML",
     marc_json: c"Regauge::MARC::JSON",
+    marc_mrk: c"Regauge::MARC::MRK",
+    marc_aleph: c"Regauge::MARC::AlephSeq",
     time: c"Time",
     ruby_marshal: c"Marshal",
     bad_record: c"Regauge::BadRecord",
