@@ -40,9 +40,10 @@ fn records(bytes: &[u8]) -> Vec<&[u8]> {
     bytes.split_inclusive(|byte| *byte == 0x1D).filter_map(|record| record.get(24..)).collect()
 }
 
-/// Whether a subfield has no text, or a field no subfields: the other reader leaves these out.
+/// Whether a subfield has no text, or not even a code: the other reader leaves these out.
 fn has_empty_subfield(record: &[u8]) -> bool {
-    record.windows(3).any(|bytes| bytes[0] == 0x1F && matches!(bytes[2], 0x1E | 0x1F))
+    let ends = |byte: u8| matches!(byte, 0x1E | 0x1F);
+    record.windows(3).any(|bytes| bytes[0] == 0x1F && (ends(bytes[1]) || ends(bytes[2])))
 }
 
 needs_data!(perl_makes_the_same_records);
