@@ -2,9 +2,11 @@
 
 module Regauge
   module MARC
-    # The other two serialisations; the extension gives them their `dump`.
+    # The other serialisations; the extension gives them their `dump`.
     module XML; end
     module JSON; end
+    module MRK; end
+    module AlephSeq; end
 
     # A subfield: a code and a value.
     class Subfield
