@@ -44,7 +44,7 @@ enum Piece<'r> {
 
 impl Expander {
     /// Appends the bytes of a field in MARC-8.
-    pub(super) fn to_bytes(
+    pub(super) fn expand_bytes(
         &mut self,
         raw: &[u8],
         is_control: bool,
@@ -62,7 +62,7 @@ impl Expander {
     }
 
     /// Appends the text of a field in UTF-8.
-    pub(super) fn to_text(
+    pub(super) fn expand_text(
         &mut self,
         raw: &str,
         is_control: bool,

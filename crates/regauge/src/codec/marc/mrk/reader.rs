@@ -113,14 +113,18 @@ impl Parser {
     /// Sets the leader.
     fn leader(&mut self, raw: &[u8]) -> Result {
         self.text.clear();
-        match std::str::from_utf8(raw) {
-            Ok(raw) => self.expander.to_text(raw, true, &mut self.text),
+        let expanded = match std::str::from_utf8(raw) {
+            Ok(raw) => self.expander.expand_text(raw, true, &mut self.text),
             Err(_) => {
                 let latin1: String = raw.iter().map(|byte| char::from(*byte)).collect();
-                self.expander.to_text(&latin1, true, &mut self.text)
+                self.expander.expand_text(&latin1, true, &mut self.text).map_err(|fault| {
+                    // A character of Latin-1 is one byte of the line.
+                    Fault { at: latin1[..fault.at].chars().count(), ..fault }
+                })
             }
-        }
-        .map_err(|Fault { at, kind }| faults::wrong(kind, "the leader").at(6 + at as u64))?;
+        };
+        expanded
+            .map_err(|Fault { at, kind }| faults::wrong(kind, "the leader").at(6 + at as u64))?;
         self.record.set_leader(&self.text);
         Ok(())
     }
@@ -231,10 +235,10 @@ impl Parser {
         let wrong = |Fault { at, kind }| faults::wrong(kind, tag).at(at as u64);
         if charset == Charset::Utf8 {
             let raw = std::str::from_utf8(raw).unwrap_or_default();
-            self.expander.to_text(raw, is_control, &mut self.text).map_err(wrong)?;
+            self.expander.expand_text(raw, is_control, &mut self.text).map_err(wrong)?;
         } else {
             self.bytes.clear();
-            self.expander.to_bytes(raw, is_control, &mut self.bytes).map_err(wrong)?;
+            self.expander.expand_bytes(raw, is_control, &mut self.bytes).map_err(wrong)?;
             let references = self.options.references;
             charset::decode_field(&self.bytes, &mut self.text, references)
                 .map_err(|(_, message)| faults::marc8(&message, tag).at(0))?;
@@ -321,6 +325,28 @@ fn has_more_than_ascii(record: &Record) -> bool {
     })
 }
 
+/// Passes over blank lines and comments before a record, and counts the comments. Returns whether the last line
+/// it saw was whole.
+fn pass_comments<S: Sink + ?Sized>(
+    bytes: &[u8],
+    pos: &mut usize,
+    last: bool,
+    sink: &mut S,
+) -> bool {
+    loop {
+        *pos += between(&bytes[*pos..]);
+        if bytes.get(*pos) != Some(&b'#') {
+            return true;
+        }
+        let (line, next) = line_at(bytes, *pos);
+        if next == bytes.len() && !last && bytes.last() != Some(&b'\n') {
+            return false;
+        }
+        sink.fidelity().note(LossKind::Marc, comment(&bytes[line]), "nothing");
+        *pos = next;
+    }
+}
+
 fn comment(line: &[u8]) -> String {
     let shown = line[..line.len().min(40)].escape_ascii();
     format!("the comment \"{shown}\"")
@@ -337,17 +363,8 @@ impl Parse for Parser {
         sink: &mut S,
     ) -> Result<Status> {
         self.id = None;
-        while self.scanned == 0 {
-            *pos += between(&bytes[*pos..]);
-            if bytes.get(*pos) != Some(&b'#') {
-                break;
-            }
-            let (line, next) = line_at(bytes, *pos);
-            if next == bytes.len() && !last && bytes.last() != Some(&b'\n') {
-                return Ok(Status::More);
-            }
-            sink.fidelity().note(LossKind::Marc, comment(&bytes[line]), "nothing");
-            *pos = next;
+        if self.scanned == 0 && !pass_comments(bytes, pos, last, sink) {
+            return Ok(Status::More);
         }
         let start = *pos;
         let rest = &bytes[start..];

@@ -26,6 +26,8 @@ const PARTS: &[&[u8]] = &[
     b"{dollar}",
     b"&#x2022;",
     b"{zilch}",
+    b"\xF3",
+    b"=LDR  0\xF3{zilch}",
     b"{1F}",
     b"{1D}",
     b"{",
@@ -43,6 +45,14 @@ const PARTS: &[&[u8]] = &[
     b"\xEF\xBB\xBF",
     b"\x1F",
 ];
+
+#[test]
+fn a_leader_in_latin_1() {
+    let bytes = b"=LDR  0\xF3\xF3am {zilch}   4500\n=001  1\n";
+    check_pieces(Format::Mrk, bytes, false);
+    let error = crate::convert_bytes(bytes, &crate::Options::new(Format::Mrk, Format::MarcJson));
+    assert_eq!(error.unwrap_err().offset(), Some(12));
+}
 
 #[test]
 fn at_random() {
