@@ -66,7 +66,7 @@ impl Codec for AlephSeq {
     type Writer<'o> = Writer<'o>;
 
     fn parser(options: &options::Options) -> Self::Parser {
-        Parser::new(options.marc_read(), options.limits)
+        Parser::new(options.limits)
     }
 
     fn writer<'o>(out: Out<'o>, options: &options::Options, fidelity: Fidelity) -> Writer<'o> {

@@ -9,7 +9,7 @@ use crate::bytes::reader::{Parse, Resync, Status};
 use crate::codec::marc::leader::NO_LEADER;
 use crate::codec::marc::lines::{Found, check_weight, find_line, line_at, resume, split_first};
 use crate::codec::marc::shape::{record_limit, too_long};
-use crate::codec::marc::{Options, between, is_control_tag};
+use crate::codec::marc::{between, is_control_tag};
 use crate::model::record::Record;
 use crate::policy::event::Sink;
 use crate::policy::fidelity::LossKind;
@@ -58,9 +58,8 @@ impl Line<'_> {
 }
 
 impl Parser {
-    /// Creates a parser with these options and limits. [`Limits::record_bytes`] bounds a record.
-    pub fn new(options: Options, limits: Limits) -> Parser {
-        let _ = options;
+    /// Creates a parser with these limits. [`Limits::record_bytes`] bounds a record.
+    pub fn new(limits: Limits) -> Parser {
         Parser { limits, ..Parser::default() }
     }
 
