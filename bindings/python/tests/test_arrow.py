@@ -70,6 +70,10 @@ def test_shapes_of_files(tmp_path):
     assert table(tmp_path / "c.yaml").to_pylist() == [{"a": 1}, {"a": 2}]
     assert table(b"[1, 2, null]", "json").to_pylist() == [{"value": 1}, {"value": 2}, {"value": None}]
     assert table(b"[[1], [2, 3]]", "json").to_pylist() == [{"value": [1]}, {"value": [2, 3]}]
+    single = pa.schema([("value", pa.int32())])
+    assert table(b"1\n2\n", "ndjson", schema=single).to_pylist() == [{"value": 1}, {"value": 2}]
+    assert table(b'{"value": 1}\n', "ndjson", schema=single).to_pylist() == [{"value": 1}]
+    assert table(b"", "ndjson", schema=single).num_rows == 0
     assert table(b"", "ndjson").num_rows == 0
     assert table(b'{"a": {}}', "json").to_pylist() == [{"a": "{}"}]
     with pytest.raises(FileNotFoundError):

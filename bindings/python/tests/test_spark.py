@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import decimal
 import os
 import shutil
 import sys
@@ -77,3 +79,73 @@ def test_documents(spark, tmp_path, format):
     assert sorted(back, key=lambda one: one["id"]) == values
     if format in ("ndjson", "bson"):
         assert frame.rdd.getNumPartitions() > 3
+
+
+def load(spark, path, **options):
+    return spark.read.format("regauge").options(**options).load(str(path))
+
+
+def test_types(spark, tmp_path):
+    when = datetime.datetime(2026, 10, 25, 0, 30, 0, 5, tzinfo=datetime.timezone.utc)
+    values = [
+        {"i": 2**64 - 1, "d": decimal.Decimal("12.50"), "t": when, "day": when.date(), "b": b"\0", "n": None},
+        # The same hour in Berlin, the second time.
+        {"i": 1, "d": decimal.Decimal("-0.125"), "t": when + datetime.timedelta(hours=1), "b": b""},
+    ]
+    path = tmp_path / "in.cbor"
+    path.write_bytes(b"".join(map(regauge.cbor.dumps, values)))
+    frame = load(spark, path)
+    assert dict(frame.dtypes) == {"i": "decimal(20,0)", "d": "decimal(38,3)", "t": "timestamp", "day": "date",
+                                  "b": "binary", "n": "string"}
+    spark.conf.set("spark.sql.session.timeZone", "Europe/Berlin")
+    try:
+        frame.drop("i").coalesce(1).write.format("regauge").option("format", "cbor").mode("append").save(str(tmp_path / "out"))
+    finally:
+        spark.conf.unset("spark.sql.session.timeZone")
+    assert [int(row.i) for row in frame.collect()] == [2**64 - 1, 1]
+    [part] = (tmp_path / "out").glob("part-*")
+    back = list(regauge.iter_load(part, "cbor"))
+    assert [(one["d"], one["t"], one["day"], one["b"], one["n"]) for one in back] == [
+        (one["d"], one["t"], one.get("day"), one["b"], None) for one in values]
+
+
+def test_what_a_format_cannot_hold(spark, tmp_path):
+    (tmp_path / "in.cbor").write_bytes(regauge.cbor.dumps({"b": b"\0"}))
+    writer = load(spark, tmp_path / "in.cbor").write.format("regauge").option("format", "ndjson").mode("append")
+    with pytest.raises(Exception, match=r"at \$\.b: .*on_loss"):
+        writer.save(str(tmp_path / "out"))
+    writer.option("on_loss", "wrap").save(str(tmp_path / "out"))
+    [part] = (tmp_path / "out").glob("part-*")
+    assert part.read_text() == '{"b":{"$binary":{"base64":"AA==","subType":"00"}}}\n'
+
+
+def test_documents_that_are_no_maps(spark, tmp_path):
+    (tmp_path / "in.ndjson").write_text("1\n2\n")
+    assert [row.value for row in load(spark, tmp_path / "in.ndjson").collect()] == [1, 2]
+
+
+@pytest.mark.parametrize(("text", "options", "message"), [
+    ('{"a":1}\n{"a":2,"b":3}\n', {"sample": "1"}, r"in\.ndjson, from byte 0: .*record 2, at \$\.b"),
+    ('{"a":1}\n{"a":2.5}\n', {"sample": "1"}, r"in\.ndjson, from byte 0: .*record 2, at \$\.a"),
+    ('{"a":1}\n{"a":"x"}\n', {}, r"on_loss"),
+    ('{"a":1}\n{bad\n', {"sample": "1"}, r"in\.ndjson"),
+])
+def test_what_does_not_fit_is_an_error(spark, tmp_path, text, options, message):
+    (tmp_path / "in.ndjson").write_text(text)
+    with pytest.raises(Exception, match=message):
+        load(spark, tmp_path / "in.ndjson", **options).collect()
+    rest = {"bad": "skip"} if "bad" in text else {"on_loss": "approximate"}
+    assert load(spark, tmp_path / "in.ndjson", **options, **rest).collect()[0].a in (1, "1")
+
+
+def test_compressed_files_are_refused(spark, tmp_path):
+    (tmp_path / "in.ndjson.gz").write_bytes(b"\x1f\x8b")
+    with pytest.raises(Exception, match="compressed"):
+        load(spark, tmp_path, format="ndjson")
+
+
+def test_a_task_that_fails_leaves_no_file(spark, tmp_path):
+    frame = spark.sql("select explode(array(1, 2)) as id, named_struct('a', 1) as leader, 1 as fields")
+    with pytest.raises(Exception, match="leader|fields"):
+        frame.write.format("regauge").option("format", "marc").mode("append").save(str(tmp_path / "out"))
+    assert not list((tmp_path / "out").glob("*part*"))

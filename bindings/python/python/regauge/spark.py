@@ -6,14 +6,14 @@
     frame = spark.read.format("regauge").option("format", "marc").load("records/*.mrc")
     frame.write.format("regauge").option("format", "ndjson").save("out")
 
-Options for both: format (a name in regauge.FORMATS; by default taken from the file's name). For
-reading: split_bytes (bytes per task, 32 MiB), sample (number of documents from which the schema is
-inferred, 1,000), bad ("stop", or "skip" to skip broken records).
+Options for both: format (a name in regauge.FORMATS; by default taken from the name of the file that is
+read), and on_loss. For reading: split_bytes (bytes per task, 32 MiB), and sample, on_loss and bad as in
+`regauge.to_arrow`, which reads the files; for writing, on_loss as in `regauge.open_writer`.
 
 Streams of NDJSON, MARC 21 and BSON are split across tasks at record boundaries, other files are one
-task each. MARC records are rows of leader and fields; for other formats the schema is given, or
-inferred from the first documents. A value that does not fit the schema becomes its JSON in a text
-column, and is an error in any other.
+task each; compressed files are refused. MARC records are rows of leader and fields; for other formats
+the schema is given, or inferred from the first documents. A value that does not fit the schema is an
+error, and so is a field that it lacks; `option("on_loss", …)` says otherwise.
 """
 
 from __future__ import annotations
@@ -26,8 +26,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import pyarrow as pa
 from pyspark.sql.datasource import (
     DataSource,
+    DataSourceArrowWriter,
     DataSourceReader,
     DataSourceWriter,
     InputPartition,
@@ -37,16 +39,20 @@ from pyspark.sql.types import (
     ArrayType,
     BinaryType,
     BooleanType,
+    ByteType,
     DataType,
     DateType,
+    DecimalType,
     DoubleType,
+    FloatType,
+    IntegerType,
     LongType,
     MapType,
-    NullType,
-    Row,
+    ShortType,
     StringType,
     StructField,
     StructType,
+    TimestampNTZType,
     TimestampType,
 )
 
@@ -54,21 +60,24 @@ import regauge
 
 _MARC = ("marc", "marcxml", "marc-json", "mrk", "alephseq")
 _SPLIT = ("ndjson", "marc", "bson")
+_COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".lz4")
 _SUFFIXES = {"marc": "mrc", "marcxml": "xml", "marc-json": "marc.jsonl", "alephseq": "seq"}
 
-MARC_SCHEMA = StructType([
-    StructField("leader", StringType(), False),
-    StructField("fields", ArrayType(StructType([
-        StructField("tag", StringType(), False),
-        StructField("ind1", StringType()),
-        StructField("ind2", StringType()),
-        StructField("data", StringType()),
-        StructField("subfields", ArrayType(StructType([
-            StructField("code", StringType(), False),
-            StructField("value", StringType(), False),
-        ]))),
-    ])), False),
-])
+# Types that have one counterpart in Arrow.
+_TYPES: dict[type[DataType], pa.DataType] = {
+    BooleanType: pa.bool_(),
+    ByteType: pa.int8(),
+    ShortType: pa.int16(),
+    IntegerType: pa.int32(),
+    LongType: pa.int64(),
+    FloatType: pa.float32(),
+    DoubleType: pa.float64(),
+    StringType: pa.string(),
+    BinaryType: pa.binary(),
+    DateType: pa.date32(),
+    TimestampType: pa.timestamp("us", "UTC"),
+    TimestampNTZType: pa.timestamp("us"),
+}
 
 
 @dataclass
@@ -97,6 +106,8 @@ def _paths(pattern: str) -> list[str]:
             files.append(one)
     if not files:
         raise FileNotFoundError(f"found no file at {pattern}")
+    if compressed := [one for one in files if one.endswith(_COMPRESSED)]:
+        raise ValueError(f"found {compressed[0]}, expected no compressed files; decompress it first")
     return files
 
 
@@ -151,112 +162,40 @@ def _split(path: str, format: str, split_bytes: int) -> list[Part]:
     return [Part(path, start, end) for start, end in zip(starts, ends) if start < end]
 
 
-class _Slice(io.RawIOBase):
-    """A part of a file, as a file."""
-
-    def __init__(self, path: str, start: int, end: int) -> None:
-        self._file = open(path, "rb")  # noqa: SIM115
-        self._file.seek(start)
-        self._left = end - start
-
-    def read(self, size: int = -1) -> bytes:
-        """Reads up to this many bytes."""
-        size = self._left if size < 0 else min(size, self._left)
-        data = self._file.read(size)
-        self._left -= len(data)
-        return data
-
-    def close(self) -> None:
-        """Closes the file."""
-        self._file.close()
-        super().close()
-
-
-def _infer(value: Any) -> DataType:
-    """Returns the type of a value."""
-    import datetime
-
-    if isinstance(value, bool):
-        return BooleanType()
-    if isinstance(value, int):
-        return LongType() if -(2**63) <= value < 2**63 else StringType()
-    if isinstance(value, float):
-        return DoubleType()
-    if isinstance(value, bytes):
-        return BinaryType()
-    if isinstance(value, datetime.datetime):
+def _to_spark(of: pa.DataType) -> DataType:
+    """Returns the type of a column whose type was inferred."""
+    if pa.types.is_struct(of):
+        return StructType([StructField(one.name, _to_spark(one.type), one.nullable) for one in of])
+    if pa.types.is_list(of):
+        return ArrayType(_to_spark(of.value_type), of.value_field.nullable)
+    if pa.types.is_decimal(of):
+        return DecimalType(of.precision, of.scale)
+    if pa.types.is_timestamp(of):
         return TimestampType()
-    if isinstance(value, datetime.date):
-        return DateType()
-    if isinstance(value, dict):
-        return StructType([StructField(str(key), _infer(one)) for key, one in value.items()])
-    if isinstance(value, (list, tuple)):
-        element: DataType = NullType()
-        for one in value:
-            element = _merge(element, _infer(one))
-        return ArrayType(element)
-    return NullType() if value is None else StringType()
+    # Of unsigned integers, Spark has none; and nothing is known of what was always null.
+    other: dict[pa.DataType, DataType] = {pa.uint64(): DecimalType(20, 0), pa.null(): StringType()}
+    return other.get(of) or next(spark() for spark, arrow in _TYPES.items() if arrow == of)
 
 
-def _merge(one: DataType, other: DataType) -> DataType:
-    """Returns the type that can hold both; text if there is no other."""
-    if isinstance(one, NullType) or one == other:
-        return other
-    if isinstance(other, NullType):
-        return one
-    if isinstance(one, StructType) and isinstance(other, StructType):
-        types = {field.name: field.dataType for field in one.fields}
-        for field in other.fields:
-            types[field.name] = _merge(types.get(field.name, NullType()), field.dataType)
-        return StructType([StructField(name, of) for name, of in types.items()])
-    if isinstance(one, ArrayType) and isinstance(other, ArrayType):
-        return ArrayType(_merge(one.elementType, other.elementType))
-    if {type(one), type(other)} == {LongType, DoubleType}:
-        return DoubleType()
-    return StringType()
-
-
-def _settle(of: DataType) -> DataType:
-    """Returns text for what was always null, and for structs without fields."""
-    if isinstance(of, StructType) and of.fields:
-        return StructType([StructField(one.name, _settle(one.dataType)) for one in of.fields])
+def _to_arrow(of: DataType) -> pa.DataType:
+    """Returns the type in which a column of this type is read."""
+    if isinstance(of, StructType):
+        return pa.struct([pa.field(one.name, _to_arrow(one.dataType), one.nullable) for one in of])
     if isinstance(of, ArrayType):
-        return ArrayType(_settle(of.elementType))
-    return StringType() if isinstance(of, (NullType, StructType)) else of
-
-
-def _fit(value: Any, of: DataType) -> Any:
-    """Converts a value to Spark's representation of a type."""
-    if value is None:
-        return None
-    if isinstance(of, StructType) and isinstance(value, dict):
-        return tuple(_fit(value.get(field.name), field.dataType) for field in of.fields)
-    if isinstance(of, ArrayType) and isinstance(value, (list, tuple)):
-        return [_fit(one, of.elementType) for one in value]
-    if isinstance(of, MapType) and isinstance(value, dict):
-        return {key: _fit(one, of.valueType) for key, one in value.items()}
-    if isinstance(of, StringType) and not isinstance(value, str):
-        return regauge.json.dumps(value, text=True, on_loss="wrap")
-    if isinstance(of, DoubleType) and isinstance(value, int):
-        return float(value)
-    return value
-
-
-def _marc_row(record: dict[str, Any]) -> tuple[Any, ...]:
-    """Returns the row of a record in the shape of MARC-in-JSON."""
-    fields: list[tuple[Any, ...]] = []
-    for entry in record["fields"]:
-        for tag, content in entry.items():
-            if isinstance(content, dict):
-                pairs = [pair for one in content["subfields"] for pair in one.items()]
-                fields.append((tag, content["ind1"], content["ind2"], None, pairs))
-            else:
-                fields.append((tag, None, None, content, None))
-    return record["leader"], fields
+        return pa.list_(pa.field("item", _to_arrow(of.elementType), of.containsNull))
+    if isinstance(of, MapType):
+        value = pa.field("value", _to_arrow(of.valueType), of.valueContainsNull)
+        return pa.map_(_to_arrow(of.keyType), value)
+    if isinstance(of, DecimalType):
+        return pa.decimal128(of.precision, of.scale)
+    if type(of) not in _TYPES:
+        names = ", ".join(one.typeName() for one in (*_TYPES, DecimalType, ArrayType, MapType, StructType))
+        raise ValueError(f"found a column of the type {of.simpleString()}, expected one of {names}")
+    return _TYPES[type(of)]
 
 
 def _marc_record(row: Any) -> dict[str, Any]:
-    """Returns the record of a row."""
+    """Returns the record of a row, in the shape of MARC-in-JSON."""
     fields: list[dict[str, Any]] = []
     for field in row["fields"]:
         if field["subfields"] is None:
@@ -266,17 +205,6 @@ def _marc_record(row: Any) -> dict[str, Any]:
             content = {"ind1": field["ind1"], "ind2": field["ind2"], "subfields": subfields}
             fields.append({field["tag"]: content})
     return {"leader": row["leader"], "fields": fields}
-
-
-def _plain(value: Any) -> Any:
-    """Converts a Spark value to plain data."""
-    if isinstance(value, Row):
-        return {name: _plain(one) for name, one in value.asDict().items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(one) for one in value]
-    if isinstance(value, dict):
-        return {key: _plain(one) for key, one in value.items()}
-    return bytes(value) if isinstance(value, bytearray) else value
 
 
 class RegaugeDataSource(DataSource):
@@ -297,17 +225,9 @@ class RegaugeDataSource(DataSource):
     def schema(self) -> StructType:
         """Returns the schema of MARC, or that of the first documents."""
         path = _paths(self.options["path"])[0]
-        format = self._format(path)
-        if format in _MARC:
-            return MARC_SCHEMA
-        most = int(self.options.get("sample", "1000"))
-        found: DataType = NullType()
-        for document, _ in zip(_documents(path, format, 0, os.path.getsize(path), "stop"), range(most)):
-            found = _merge(found, _infer(document))
-        settled = _settle(found)
-        if isinstance(settled, StructType):
-            return settled
-        return StructType([StructField("value", settled)])
+        options = {"sample": int(self.options.get("sample", "1000")), **_keywords(self.options)}
+        found = pa.schema(regauge.to_arrow(path, self._format(path), **options))
+        return StructType([StructField(one.name, _to_spark(one.type), one.nullable) for one in found])
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """Returns a reader."""
@@ -319,26 +239,18 @@ class RegaugeDataSource(DataSource):
         format = self.options.get("format")
         if format is None:
             raise ValueError("found no format; pass option('format', …)")
-        return _Writer(self.options["path"], format, schema, overwrite)
+        return _Writer(self.options["path"], format, schema, overwrite, self.options.get("on_loss"))
 
 
-def _documents(path: str, format: str, start: int, end: int, bad: str) -> Iterator[Any]:
-    """Yields the documents of a part of a file."""
-    options = {"bad": "skip"} if bad == "skip" and format in (*_MARC, "ndjson") else {}
-    if format == "json":
-        value = regauge.load(path, "json")
-        yield from value if isinstance(value, list) else [value]
-        return
-    with _Slice(path, start, end) as file:
-        yield from regauge.iter_load(file, format, **options)
+def _keywords(options: Any) -> dict[str, Any]:
+    """Returns the options that are `to_arrow`'s own."""
+    return {name: options[name] for name in ("on_loss", "bad") if name in options}
 
 
 class _Reader(DataSourceReader):
-    def __init__(
-        self, paths: list[str], format: str, schema: StructType, options: dict[str, str]
-    ) -> None:
-        self._paths, self._format, self._schema = paths, format, schema
-        self._bad = options.get("bad", "stop")
+    def __init__(self, paths: list[str], format: str, schema: StructType, options: dict[str, str]) -> None:
+        self._paths, self._format, self._schema = paths, format, _to_arrow(schema)
+        self._keywords = _keywords(options)
         self._split_bytes = int(options.get("split_bytes", str(32 << 20)))
 
     def partitions(self) -> list[InputPartition]:
@@ -348,17 +260,22 @@ class _Reader(DataSourceReader):
             parts += _split(path, self._format, self._split_bytes)
         return parts
 
-    def read(self, partition: InputPartition) -> Iterator[tuple[Any, ...]]:
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yields the rows of a part."""
         assert isinstance(partition, Part)
         path, start, end = partition.path, partition.start, partition.end
-        for document in _documents(path, self._format, start, end, self._bad):
-            if self._format in _MARC:
-                yield _marc_row(document)
-            elif isinstance(document, dict):
-                yield _fit(document, self._schema)
-            else:
-                yield (_fit(document, self._schema.fields[0].dataType),)
+        source: str | bytes = path
+        if (start, end) != (0, os.path.getsize(path)):
+            with open(path, "rb") as file:
+                file.seek(start)
+                source = file.read(end - start)
+        schema = pa.schema(list(self._schema))
+        stream = regauge.to_arrow(source, self._format, schema=schema, **self._keywords)
+        try:
+            yield from pa.RecordBatchReader.from_stream(stream)
+        except (pa.ArrowException, OSError) as error:
+            # Records are counted from the start of the part.
+            raise ValueError(f"{path}, from byte {start}: {error}") from error
 
 
 @dataclass
@@ -369,11 +286,14 @@ class _Written(WriterCommitMessage):
     rows: int
 
 
-class _Writer(DataSourceWriter):
-    def __init__(self, path: str, format: str, schema: StructType, overwrite: bool) -> None:
+class _Writer(DataSourceArrowWriter):
+    def __init__(
+        self, path: str, format: str, schema: StructType, overwrite: bool, on_loss: str | None
+    ) -> None:
         self._folder = path.removeprefix("file://").removeprefix("file:")
         self._format, self._overwrite = format, overwrite
         self._marc = format in _MARC
+        self._keywords: dict[str, Any] = {"on_loss": on_loss} if on_loss else {}
         if self._marc and {"leader", "fields"} - set(schema.names):
             raise ValueError(
                 f"found the columns {', '.join(schema.names)}, expected leader and fields for {format}"
@@ -381,16 +301,22 @@ class _Writer(DataSourceWriter):
         if os.path.isdir(self._folder) and os.listdir(self._folder) and not overwrite:
             raise FileExistsError(f"found files in {self._folder}; pass mode('overwrite')")
 
-    def write(self, iterator: Iterator[Row]) -> WriterCommitMessage:
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
         """Writes the rows of a task to a separate file."""
         os.makedirs(self._folder, exist_ok=True)
         suffix = _SUFFIXES.get(self._format, self._format)
         path = os.path.join(self._folder, f".part-{uuid.uuid4().hex}.{suffix}")
         rows = 0
-        with regauge.open_writer(path, self._format) as writer:
-            for row in iterator:
-                writer.write(_marc_record(row) if self._marc else _plain(row))
-                rows += 1
+        try:
+            with regauge.open_writer(path, self._format, **self._keywords) as writer:
+                for batch in iterator:
+                    for row in batch.to_pylist(maps_as_pydicts="strict"):
+                        writer.write(_marc_record(row) if self._marc else row)
+                    rows += batch.num_rows
+        except BaseException:
+            if os.path.exists(path):
+                os.remove(path)
+            raise
         return _Written(path, rows)
 
     def commit(self, messages: list[Any]) -> None:

@@ -117,7 +117,7 @@ impl Seen {
             Kind::Null if self.number == 0 => (Fields::empty(), Shape::Plain),
             other => {
                 let of = data_type(other, on_loss)?;
-                (Fields::from(vec![Field::new("value", of, true)]), Shape::Single)
+                (Fields::from(vec![Field::new(super::rows::SINGLE, of, true)]), Shape::Single)
             }
         };
         Ok((Schema::new(fields), shape))

@@ -121,9 +121,13 @@ pub fn to_arrow(
         losses: Losses::default(),
     };
     let found = py.detach(|| match given {
+        // The column `value` is a field of each document, or the document itself.
+        Some(schema) if shape == Shape::Plain && rows::is_single(&schema) => {
+            job.infer(1, OnLoss::Wrap).map(|(_, shape)| (schema, shape))
+        }
         Some(schema) => Ok((schema, shape)),
         None if shape == Shape::Marc => Ok((rows::marc_schema(), shape)),
-        None => job.infer(sample),
+        None => job.infer(sample, on_loss),
     });
     let keywords = Keywords::new(For::Loading, format, true);
     let told = |error, way| errors::exception(py, &error, way, keywords);
@@ -168,13 +172,13 @@ impl Job {
     }
 
     /// Returns the schema of the first documents.
-    fn infer(&self, sample: usize) -> regauge::Result<(Schema, Shape)> {
+    fn infer(&self, sample: usize, on_loss: OnLoss) -> regauge::Result<(Schema, Shape)> {
         let mut seen = infer::Seen::new(sample);
         let mut look = |row: &regauge::Value, number: u64| seen.look(row, number);
         let done = self.read(&mut Rows::new(&self.options, self.shape, &mut look));
         match done {
             Err(error) if !seen.is_full() => Err(error),
-            _ => seen.schema(self.on_loss),
+            _ => seen.schema(on_loss),
         }
     }
 

@@ -10,6 +10,9 @@ use regauge::{Error, ErrorKind, Fidelity, Format, OnLoss, Options, Result, Value
 use crate::errors;
 use crate::options::{For, Keywords};
 
+/// The column of documents that are not maps.
+pub const SINGLE: &str = "value";
+
 /// How a document becomes a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
@@ -76,7 +79,7 @@ impl Writer for Rows<'_> {
         self.rows += 1;
         let row = match self.shape {
             Shape::Plain => value,
-            Shape::Single => Value::Map(vec![(Value::Text("value".into()), value)]),
+            Shape::Single => Value::Map(vec![(Value::Text(SINGLE.into()), value)]),
             Shape::Marc => marc_row(value),
         };
         (self.take)(&row, self.rows)
@@ -106,6 +109,11 @@ pub fn arrow(error: Error) -> ArrowError {
         ErrorKind::Io => ArrowError::IoError(text, std::io::Error::other("regauge")),
         _ => ArrowError::InvalidArgumentError(text),
     }
+}
+
+/// Returns whether these are the columns of documents that are not maps.
+pub fn is_single(schema: &Schema) -> bool {
+    matches!(&schema.fields()[..], [only] if only.name() == SINGLE)
 }
 
 /// Returns the columns of MARC records, the same as in the Spark data source.
