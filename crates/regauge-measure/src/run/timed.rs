@@ -207,7 +207,7 @@ fn pinned(runners: &[Runner], core: Option<&Core>, options: &Options) -> Option<
 /// the race to the end.
 fn unsettled(runners: &[Runner]) -> Option<String> {
     let mut names = Vec::new();
-    for runner in runners.iter().filter(|one| one.compiles && one.dropped.is_none()) {
+    for runner in runners.iter().filter(|one| one.compiles() && one.dropped.is_none()) {
         for (word, samples) in [("decoding", &runner.decode), ("encoding", &runner.encode)] {
             if samples.is_cold() {
                 names.push(format!("{} {word}", named(runner)));

@@ -160,10 +160,12 @@ fn a_contender_that_hangs_is_stopped() {
     let mut options = options(folder.path(), "a.json", DOCUMENT, &["hangs", "honest"]);
     options.patience = Duration::from_secs(10);
     let report = run(&options, &mut Quiet).unwrap();
-    assert_eq!(
-        row(&report, "test hangs").failure.as_deref(),
-        Some("gave no answer within 10 s and was stopped")
-    );
+    let failure = row(&report, "test hangs").failure.as_deref().unwrap();
+    // 10 s, less what a busy machine took to get there.
+    let seconds = failure
+        .strip_prefix("gave no answer within ")
+        .and_then(|rest| rest.strip_suffix(" s and was stopped")?.parse::<u64>().ok());
+    assert!(matches!(seconds, Some(1..=10)), "{failure}");
     assert!(row(&report, "test honest").timing.is_some());
 }
 

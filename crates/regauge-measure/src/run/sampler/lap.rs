@@ -79,7 +79,7 @@ impl Lap<'_> {
             if op == Op::Encode {
                 runner.hold(world, self.plan);
             }
-            let limit = if runner.compiles { self.plan.warm_compiler } else { self.plan.warm };
+            let limit = if runner.compiles() { self.plan.warm_compiler } else { self.plan.warm };
             runner.warm_up(op, Duration::ZERO, limit, &*world, self.plan);
             runner.lap_time += world.now() - began;
         }

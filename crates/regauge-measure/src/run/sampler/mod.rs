@@ -110,8 +110,6 @@ pub(crate) struct Runner {
     pub is_usual: bool,
     /// Whether a task is about it.
     pub is_published: bool,
-    /// Whether its runtime compiles while it runs.
-    pub compiles: bool,
     /// What its check told about its speed.
     pub guess: Guess,
     pub decode: Samples,
@@ -189,7 +187,6 @@ impl Runner {
             group,
             is_usual: false,
             is_published: false,
-            compiles: false,
             guess,
             decode: Samples::default(),
             encode: Samples::default(),
@@ -209,9 +206,13 @@ impl Runner {
         }
     }
 
+    /// Returns whether its runtime compiles while it runs.
+    pub(crate) fn compiles(&self) -> bool {
+        self.decode.compiles
+    }
+
     /// Sets whether its runtime compiles while it runs.
     pub(crate) fn set_compiles(&mut self, compiles: bool) {
-        self.compiles = compiles;
         self.decode.compiles = compiles;
         self.encode.compiles = compiles;
     }
@@ -320,7 +321,7 @@ impl Runner {
     /// can finish decoding while encoding warms up.
     fn warm_through(&mut self, world: &mut dyn World, plan: &Plan) {
         let is_from_check = self.processes == 1 && self.is_checked;
-        if !self.compiles || self.laps > 0 || is_from_check {
+        if !self.compiles() || self.laps > 0 || is_from_check {
             return;
         }
         self.warm_up(Op::Decode, plan.warm_compiler, plan.warm_compiler, world, plan);
@@ -335,7 +336,7 @@ impl Runner {
     /// Ends the process after a lap, unless its runtime compiles and the process is young.
     fn rest(&mut self) {
         self.laps += 1;
-        if !self.compiles || self.laps >= LAPS_IN_PROCESS {
+        if !self.compiles() || self.laps >= LAPS_IN_PROCESS {
             self.subject = None;
         }
     }
@@ -412,7 +413,7 @@ impl Runner {
         };
         let spent = world.now() - began;
         let process = self.processes;
-        let is_first = self.series(op).taken.is_empty() || self.compiles;
+        let is_first = self.series(op).taken.is_empty() || self.compiles();
         let series = self.series(op);
         if is_first && !per_pass.is_empty() {
             let last = &per_pass[per_pass.len().saturating_sub(warm::WINDOW)..];

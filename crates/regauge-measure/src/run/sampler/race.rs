@@ -68,7 +68,7 @@ impl Race<'_> {
     pub(super) fn run(mut self) -> Ran {
         let mut groups = super::groups(self.runners);
         // Slow warm-ups come last, so that the others are timed if time is short.
-        groups.sort_by_key(|group| self.runners[group[0]].compiles);
+        groups.sort_by_key(|group| self.runners[group[0]].compiles());
         for group in &groups {
             self.drop_slow(group);
         }
@@ -89,7 +89,7 @@ impl Race<'_> {
             // The first three are read first, so they are decided first. Without a compiler a lap is
             // cheap, and all get a second one.
             let first = next.iter().zip(&groups).map(|(next, group)| {
-                let is_cheap = wave == 2 && !self.runners[group[0]].compiles;
+                let is_cheap = wave == 2 && !self.runners[group[0]].compiles();
                 if is_cheap { next.all.clone() } else { next.front.clone() }
             });
             let first = first.collect();
@@ -134,7 +134,7 @@ impl Race<'_> {
             let total = runner.guess.total();
             let is_behind = total > SLOW_CHECK_NS && total > best * BEHIND_IN_CHECK;
             let is_behind = is_behind && !runner.has_samples();
-            if is_behind && !runner.compiles && !runner.is_published && !runner.is_out() {
+            if is_behind && !runner.compiles() && !runner.is_published && !runner.is_out() {
                 runner.count_check();
                 runner.dropped = Some(total / best / CHECK_SLOWS);
                 runner.subject = None;
@@ -176,7 +176,7 @@ impl Race<'_> {
                 runner.subject = None;
                 continue;
             }
-            let (least, laps) = match runner.compiles {
+            let (least, laps) = match runner.compiles() {
                 true => (PROCESSES_COMPILED, runner.decode.laps()),
                 false => (PROCESSES, runner.decode.processes()),
             };
