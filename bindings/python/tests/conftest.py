@@ -7,6 +7,9 @@ import pathlib
 
 import pytest
 
+# The formats of records: their modules are in regauge.marc.
+MARC = ("marc", "marcxml", "marc-json", "mrk", "alephseq")
+
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 

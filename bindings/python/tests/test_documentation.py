@@ -12,10 +12,11 @@ import subprocess
 import sys
 
 import pytest
+from conftest import MARC
 
 import regauge
 
-FORMATS = [name for name in regauge.FORMATS if not name.startswith("marc")]
+FORMATS = [name for name in regauge.FORMATS if name not in MARC]
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 

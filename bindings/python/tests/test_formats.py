@@ -20,6 +20,7 @@ import typing
 import uuid
 
 import pytest
+from conftest import MARC
 
 import regauge
 
@@ -33,7 +34,7 @@ PLAIN = {
 }
 # Those that hold all of it: TOML has no null, and a table only text.
 MODULES = [getattr(regauge, name) for name in regauge.FORMATS
-           if not name.startswith("marc") and name not in ("ndjson", "toml", "csv", "tsv")]
+           if name not in (*MARC, "ndjson", "toml", "csv", "tsv")]
 NAMES = [module.__name__.rpartition(".")[2] for module in MODULES]
 
 

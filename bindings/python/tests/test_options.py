@@ -13,6 +13,7 @@ import typing
 import warnings
 
 import pytest
+from conftest import MARC
 
 import regauge
 from regauge import _options, _regauge
@@ -124,7 +125,7 @@ def test_help_names_every_option(name, function):
     named = {parameter for parameter in inspect.signature(one).parameters} - {"data", "value"}
     taken = set(_regauge.keywords(function, name))
     assert named <= taken
-    if name not in ("marc", "marcxml", "marc-json", "mrk", "alephseq"):
+    if name not in MARC:
         left_out = {"exact"} if name == "marshal" else set()
         assert taken - named <= left_out | {"bad", "on_bad"}, taken - named
 
