@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import pyarrow as pa
+import pyarrow as pa  # type: ignore[import-untyped, unused-ignore]
 from pyspark.sql.datasource import (
     DataSource,
     DataSourceArrowWriter,
@@ -189,7 +189,8 @@ def _to_arrow(of: DataType) -> pa.DataType:
     if isinstance(of, DecimalType):
         return pa.decimal128(of.precision, of.scale)
     if type(of) not in _TYPES:
-        names = ", ".join(one.typeName() for one in (*_TYPES, DecimalType, ArrayType, MapType, StructType))
+        known: list[type[DataType]] = [*_TYPES, DecimalType, ArrayType, MapType, StructType]
+        names = ", ".join(one.typeName() for one in known)
         raise ValueError(f"found a column of the type {of.simpleString()}, expected one of {names}")
     return _TYPES[type(of)]
 
