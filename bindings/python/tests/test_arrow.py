@@ -5,10 +5,12 @@ from __future__ import annotations
 import datetime
 import decimal
 import json
+import re
 import threading
 import uuid
 
 import pytest
+from conftest import ROOT
 
 import regauge
 
@@ -225,3 +227,14 @@ def test_duckdb():
     found = duckdb.sql("SELECT g, sum(n) FROM rows GROUP BY g ORDER BY g").fetchall()
     assert found == [(group, sum(range(group, 1_000, 3))) for group in range(3)]
     assert rows is not None
+
+
+def test_parquet_as_documented(tmp_path, monkeypatch):
+    page = (ROOT / "docs/python.md").read_text()
+    [block] = [one for one in re.findall(r"```python\n(.*?)```", page, re.S) if "ParquetWriter" in one]
+    monkeypatch.chdir(tmp_path)
+    documents = [{"id": number, "lines": [{"item": "é", "price": 0.5}], "late": number % 2 == 0}
+                 for number in range(1000)]
+    regauge.ndjson.dump(documents, "orders.ndjson")
+    exec(block, {"regauge": regauge, "pyarrow": pa, "rows": regauge.to_arrow("orders.ndjson")})
+    assert list(regauge.iter_load("orders.msgpack")) == documents

@@ -156,9 +156,7 @@ pub fn open(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
         Format::Marc => reader(marc::iso2709::Parser::new(options, limits), bytes, from_read, keep),
         Format::MarcXml => reader(marc::xml::Parser::new(options, limits), bytes, from_read, keep),
         Format::Mrk => reader(marc::mrk::Parser::new(options, limits), bytes, from_read, keep),
-        Format::AlephSeq => {
-            reader(marc::aleph::Parser::new(options, limits), bytes, from_read, keep)
-        }
+        Format::AlephSeq => reader(marc::aleph::Parser::new(limits), bytes, from_read, keep),
         Format::MarcJson => {
             let framing = json::Framing::Concatenated;
             let read = json::ReadOptions { framing, ..settings.core.json_read };
