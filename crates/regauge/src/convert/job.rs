@@ -155,30 +155,31 @@ impl Job<'_> {
         let plan = self.plan()?;
         let marks = Marks::new(plan.as_ref());
         let is_read_plainly = pick.is_none() && !self.adapts_reader();
-        let ran = if is_read_plainly && plan.is_none() && !self.adapts_writer() {
-            run.pump(&mut reader, writer, on_bad)?
-        } else {
-            let mut chain = self.before_writer(&mut *writer)?;
-            match &plan {
-                // The adapter is compiled together with the reader.
-                Some(plan) if is_read_plainly => {
-                    run.pump(&mut reader, &mut Select::new(chain, plan, &marks), on_bad)?
+        let is_plain = is_read_plainly && !self.adapts_writer();
+        let ran = match &plan {
+            None if is_plain => run.pump(&mut reader, writer, on_bad)?,
+            Some(plan) if is_plain && const { is_compiled_with_selection(P::FORMAT) } => {
+                run.pump(&mut reader, &mut Select::new(&mut *writer, plan, &marks), on_bad)?
+            }
+            Some(plan) if is_read_plainly => {
+                let chain = self.before_writer(&mut *writer)?;
+                run.pump(&mut reader, &mut Select::new(chain, plan, &marks), on_bad)?
+            }
+            _ => {
+                let mut chain = self.before_writer(&mut *writer)?;
+                if let Some(plan) = &plan {
+                    chain = Box::new(Select::new(chain, plan, &marks));
                 }
-                _ => {
-                    if let Some(plan) = &plan {
-                        chain = Box::new(Select::new(chain, plan, &marks));
-                    }
-                    if let Some(pick) = pick {
-                        chain = Box::new(Take::new(chain, pick, elements, &taken));
-                    }
-                    chain = self.after_reader(chain);
-                    if self.tracked {
-                        let mut tracker = Tracker::new(chain);
-                        run.pump(&mut reader, &mut tracker, on_bad)
-                            .map_err(|error| placed(error, &tracker))?
-                    } else {
-                        run.pump(&mut reader, &mut chain, on_bad)?
-                    }
+                if let Some(pick) = pick {
+                    chain = Box::new(Take::new(chain, pick, elements, &taken));
+                }
+                chain = self.after_reader(chain);
+                if self.tracked {
+                    let mut tracker = Tracker::new(chain);
+                    run.pump(&mut reader, &mut tracker, on_bad)
+                        .map_err(|error| placed(error, &tracker))?
+                } else {
+                    run.pump(&mut reader, &mut chain, on_bad)?
                 }
             }
         };
@@ -265,6 +266,12 @@ impl Job<'_> {
         }
         chain
     }
+}
+
+/// Returns whether a selection gets code that is compiled together with this format's reader and each of
+/// its hot writers, and with the reader alone otherwise. For every reader, that would be 2 MB.
+const fn is_compiled_with_selection(from: Format) -> bool {
+    matches!(from, Format::Json)
 }
 
 /// Returns whether a pair of formats gets its own compiled code: everything to JSON and

@@ -45,6 +45,8 @@ pub(super) struct State {
     /// How many different names the renames in this map produce.
     pub claims: u32,
     keys: Vec<(Box<str>, Move)>,
+    /// Which lengths of names occur in `keys`: bits by the length, modulo 64.
+    lengths: u64,
     /// The places in `keys`, if there are many.
     index: HashMap<Box<str>, u32>,
     other_key: Move,
@@ -55,9 +57,17 @@ pub(super) struct State {
 /// Up to this many keys, comparing one after the other is faster than hashing.
 const LIST_KEYS: usize = 8;
 
+/// Returns the bit for a name in [`State::lengths`].
+fn length_bit(key: &str) -> u64 {
+    1 << (key.len() % 64)
+}
+
 impl State {
     #[inline]
     pub fn by_key(&self, key: &str) -> &Move {
+        if self.lengths & length_bit(key) == 0 {
+            return &self.other_key;
+        }
         if self.keys.len() > LIST_KEYS {
             return match self.index.get(key) {
                 Some(place) => &self.keys[*place as usize].1,
@@ -274,6 +284,7 @@ impl Compiler {
             keeps_pairs: false,
             keeps_elements: false,
             claims: claims.len() as u32,
+            lengths: keys.iter().fold(0, |bits, (name, _)| bits | length_bit(name)),
             index: index.map(|(place, (name, _))| (name.clone(), place as u32)).collect(),
             other_key: self.enter(each_key, *inside)?,
             other_index: self.enter(each, *inside)?,

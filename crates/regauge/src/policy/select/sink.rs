@@ -270,9 +270,10 @@ impl<'p, S: Sink> Select<'p, S> {
         }
         self.flush()?;
         take_claim(&mut self.claims, claims, step.claim)?;
-        match &step.name {
-            None => given.send(&mut self.inner),
-            Some(name) => send_key(&mut self.inner, &given.renamed(Some(name))),
+        match (&step.name, given) {
+            (None, given) => given.send(&mut self.inner),
+            (Some(name), Given::Other(_)) => send_key(&mut self.inner, &given.renamed(Some(name))),
+            (Some(name), _) => self.inner.key(name),
         }
     }
 
