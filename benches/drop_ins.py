@@ -22,7 +22,7 @@ LARGE = [
      "nested": {"x": i, "z": None}}
     for i in range(200)
 ]
-MODULES = ("msgpack", "yaml", "cbor2", "orjson", "json")
+MODULES = ("msgpack", "yaml", "cbor2", "bson", "orjson", "json")
 # How long a call is repeated in each round.
 ROUND_S = 0.004
 
@@ -32,8 +32,8 @@ def calls(name):
     theirs = importlib.import_module(name)
     ours = importlib.import_module(f"regauge.compat.{name}")
     own = getattr(regauge, {"cbor2": "cbor", "orjson": "json"}.get(name, name))
-    writes, reads = {"msgpack": ("packb", "unpackb"), "yaml": ("safe_dump", "safe_load")}.get(
-        name, ("dumps", "loads"))
+    writes, reads = {"msgpack": ("packb", "unpackb"), "yaml": ("safe_dump", "safe_load"),
+                     "bson": ("encode", "decode")}.get(name, ("dumps", "loads"))
     dumps, loads = getattr(theirs, writes), getattr(theirs, reads)
     own_dumps, own_loads = own.dumps, own.loads
     if name == "yaml":
@@ -44,7 +44,9 @@ def calls(name):
         own_loads = functools.partial(own.loads, schema="1.1")
     elif name == "json":
         own_dumps = functools.partial(own.dumps, text=True)
-    for size, value in (("small", SMALL), ("large", LARGE)):
+    # A document of BSON is a map.
+    large = {"rows": LARGE} if name == "bson" else LARGE
+    for size, value in (("small", SMALL), ("large", large)):
         yield f"{name}.{writes}, {size}", value, (own_dumps, getattr(ours, writes), dumps)
         yield f"{name}.{reads}, {size}", dumps(value), (own_loads, getattr(ours, reads), loads)
 

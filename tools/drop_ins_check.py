@@ -142,7 +142,8 @@ def results_of(python, name, library, package):
     path = os.pathsep.join(str(part) for part in (package, work, start))
     settings = {**os.environ, "PYTHONPATH": path, "DROP_IN": name, "DROP_IN_RESULTS": str(results)}
     done = subprocess.run(
-        [str(python), "-m", "pytest", "-q", "-p", "drop_in_plugin", "-p", "no:cacheprovider", "."],
+        [str(python), "-m", "pytest", "-q", "-p", "drop_in_plugin", "-p", "no:cacheprovider",
+         *library.get("files", ["."])],
         cwd=start, env=settings, capture_output=True, text=True)
     if not results.exists():
         sys.exit(f"{name}: the suite did not run\n{done.stdout}{done.stderr}")

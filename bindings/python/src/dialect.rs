@@ -55,7 +55,7 @@ pub struct Values<'py> {
     pub object: Bound<'py, PyAny>,
     /// Its `key`, which converts or refuses a key that is not text.
     pub key: Option<Bound<'py, PyAny>>,
-    /// Its functions for text and containers.
+    /// Its functions for text, containers and `int64`.
     pub conversions: Option<Conversions<'py>>,
 }
 
@@ -94,7 +94,7 @@ pub struct PyDialect {
     format: Format,
     values: Py<PyAny>,
     key: Option<Py<PyAny>>,
-    conversions: [Option<Py<PyAny>>; 3],
+    conversions: [Option<Py<PyAny>>; 4],
     special: Special,
     arguments: Option<Py<PyDict>>,
     reads: PyOnceLock<Ready>,
@@ -118,7 +118,7 @@ impl PyDialect {
             format: stream::format(format)?,
             values: values.clone().unbind(),
             key: of("key")?,
-            conversions: [of("text")?, of("array")?, of("length")?],
+            conversions: [of("text")?, of("array")?, of("length")?, of("int64")?],
             special: Special::parse(special)?,
             arguments: options.map(|it| it.clone().unbind()),
             reads: PyOnceLock::new(),
@@ -178,15 +178,17 @@ impl PyDialect {
         let cell = if purpose == For::Loading { &self.reads } else { &self.writes };
         let ready = cell.get_or_try_init(py, || {
             let arguments = self.arguments.as_ref().map(|arguments| arguments.bind(py));
-            Ready::parse(self.format, purpose, arguments)
+            let mut ready = Ready::parse(self.format, purpose, arguments)?;
+            ready.options.bson.int64 = self.conversions[3].is_some();
+            PyResult::Ok(ready)
         })?;
         let bound = |held: &Option<Py<PyAny>>| held.as_ref().map(|held| held.bind(py).clone());
         let [object, pairs, ext, tag, types] = &ready.hooks;
-        let [text, array, length] = &self.conversions;
+        let [text, array, length, int64] = self.conversions.each_ref().map(bound);
         let values = Values {
             object: self.values.bind(py).clone(),
             key: bound(&self.key),
-            conversions: Conversions::some(bound(text), bound(array), bound(length)),
+            conversions: Conversions::some(text, array, length, int64),
         };
         Ok(Given {
             options: ready.options.clone(),

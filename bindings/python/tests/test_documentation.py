@@ -38,7 +38,7 @@ def test_examples_of_formats(name, function):
 def has_library(name):
     """Returns whether the library that a drop-in passes to is installed."""
     parts = name.split(".")
-    needs = parts[:2] == ["regauge", "compat"] and parts[2:] and parts[2] in ("cbor2", "orjson", "yaml")
+    needs = parts[:2] == ["regauge", "compat"] and parts[2:] and parts[2] in ("bson", "cbor2", "orjson", "yaml")
     return not needs or importlib.util.find_spec(parts[2]) is not None
 
 

@@ -7,8 +7,10 @@ import io
 import json
 import math
 import random
+import re
 import subprocess
 import sys
+import uuid
 
 import pytest
 
@@ -324,6 +326,84 @@ def test_cbor2_reads_and_writes_as_cbor2():
     with pytest.raises(theirs.CBORDecodeEOF) as caught:
         cbor2.loads(b"\x82\x01")
     assert caught.value.__context__ is None
+
+
+def bson_values(bson):
+    """Returns values of the types that only BSON has, and of some that it refuses."""
+    east = datetime.timezone(datetime.timedelta(hours=1))
+    when = datetime.datetime(2026, 1, 2, 3, 4, 5, 678901)
+    scope = {"_id": 1, "a": [1]}
+    return [
+        bson.ObjectId(b"0123456789ab"), bson.Int64(5), bson.Int64(2**40), 2**40, bson.Decimal128("1.50"),
+        bson.Decimal128("NaN"), bson.Timestamp(1, 2), bson.MinKey(), bson.MaxKey(), bson.Regex("a", "xmi"),
+        bson.Regex("a\0"), re.compile("b", re.I), re.compile(b"b"), bson.Code("f()"), bson.Code("f()", scope),
+        bson.Code("f()", {}), b"x", bson.Binary(b"x", 2), bson.Binary(b"x", 128), bson.Binary(bytes(16), 3),
+        bson.Binary(bytes(16), 4), bson.Binary(bytes(15), 4), uuid.UUID(int=7), when, when.replace(tzinfo=east),
+        datetime.datetime.min.replace(tzinfo=east), bson.DatetimeMS(-5), bson.DatetimeMS(2**62), (1, 2), {1, 2},
+        bson.SON([("b", 1), ("a", 2)]), bson.DBRef("c", 1), {"$ref": "c", "$id": 1}, {"$ref": 1}, {1: 2},
+        {"a\0": 1}, {b"a": 1}, "\ud800", bytearray(b"x"),
+    ]
+
+
+def with_types(value):
+    """Returns a value with the types of its parts: an Int64 is equal to an int."""
+    if isinstance(value, dict):
+        return type(value), [(key, with_types(one)) for key, one in value.items()]
+    if isinstance(value, list):
+        return [with_types(one) for one in value]
+    return type(value), repr(value)
+
+
+def compare_bson(ours, theirs, *arguments):
+    """Like compare; also the types, and the texts of errors."""
+    seen = []
+    for call in (ours, theirs):
+        try:
+            found = call(*arguments)
+            seen.append(with_types(found if isinstance(found, (bytes, dict)) else list(found)))
+        except Exception as error:
+            seen.append((type(error), str(error), error.__context__))
+    assert seen[0] == seen[1], arguments
+
+
+def test_bson_reads_and_writes_as_pymongo():
+    theirs = pytest.importorskip("bson")
+    if not hasattr(theirs, "DatetimeMS"):
+        pytest.skip("an old version of pymongo, or another module of that name")
+    from regauge.compat import bson
+
+    standard = theirs.UuidRepresentation.STANDARD
+    options = [
+        theirs.CodecOptions(**one) for one in (
+            {}, {"tz_aware": True}, {"uuid_representation": standard},
+            {"tz_aware": True, "uuid_representation": standard}, {"document_class": theirs.SON},
+            {"tz_aware": True, "tzinfo": datetime.timezone.min}, {"unicode_decode_error_handler": "replace"},
+            {"datetime_conversion": theirs.DatetimeConversion.DATETIME_AUTO},
+        )
+    ]
+    values = [*VALUES, *bson_values(theirs)]
+    written = 0
+    for seed, one in enumerate(values):
+        document = {"value": one, "list": [one, {"_id": 2, "x": one}], "_id": seed}
+        for encode_options in options:
+            compare_bson(bson.encode, theirs.encode, document, False, encode_options)
+        compare_bson(bson.encode, theirs.encode, document, True)
+        compare_bson(bson.encode, theirs.encode, one)
+        try:
+            data = theirs.encode(document)
+        except Exception:
+            continue
+        written += 1
+        for name in ("decode", "decode_all", "decode_iter"):
+            ours, expected = getattr(bson, name), getattr(theirs, name)
+            for decode_options in (None, *options, {"a": 1}):
+                compare_bson(ours, expected, data, decode_options)
+            for bytes_ in (data + data, data + b"x", data[:-1], broken(data, seed), bytearray(data)):
+                compare_bson(ours, expected, bytes_)
+        compare_bson(*((lambda file, of=of: of.decode_file_iter(io.BytesIO(file))) for of in (bson, theirs)), data * 3)
+        compare_bson(*((lambda data, of=of: of.BSON(data).decode()) for of in (bson, theirs)), data)
+    assert written > 400
+    assert isinstance(bson.BSON.encode({"a": 1}), bson.BSON) and issubclass(bson.BSON, theirs.BSON)
 
 
 def test_orjson_reads_and_writes_as_orjson():

@@ -82,8 +82,8 @@ impl<'py> Builder<'py> {
             Ext::Symbol(v) => call("Symbol", v),
             Ext::Code(v) => call("Code", v),
             Ext::Decimal128(v) => match decimal128::to_text(&v) {
-                Some(text) => call("decimal", &text),
-                None => values.getattr("Decimal128")?.call1((bytes(&v),)),
+                Some(text) if self.values.is_none() => call("decimal", &text),
+                _ => values.getattr("Decimal128")?.call1((bytes(&v),)),
             },
             Ext::Uuid(v) => values.getattr("uuid")?.call1((bytes(&v),)),
             Ext::ObjectId(v) => values.getattr("ObjectId")?.call1((bytes(&v),)),

@@ -99,6 +99,10 @@ impl<'py> Walker<'py> {
                 None => sink.null(),
             },
             "int" => self.large(object, sink),
+            "int64" => {
+                let v: i64 = part!(0);
+                sink.ext(Ext::Int64(v))
+            }
             "float" => sink.f64(number::double(object)),
             "float32" => {
                 let v: f64 = part!(0);

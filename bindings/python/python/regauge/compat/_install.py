@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from types import ModuleType
 
 # Names that install() takes. diskcache and shelve replace parts of a module.
-NAMES = ("cbor2", "json", "msgpack", "orjson", "pymarc", "yaml")
+NAMES = ("bson", "cbor2", "json", "msgpack", "orjson", "pymarc", "yaml")
 
 # What each name hid: the modules that were imported before.
 _hidden: dict[str, dict[str, ModuleType]] = {}
