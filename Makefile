@@ -178,7 +178,7 @@ languages-check:                ## Check one store from four languages, after `g
 wheels: build                   ## Build a wheel for every installed CPython, and the stable-ABI one
 	$(PYTHON) tools/python_wheel.py --peers --all --abi3
 
-drop-ins-check:                 ## Run the suites of msgpack, PyYAML, cbor2, bson, orjson and json against regauge.compat (after wheel-check)
+drop-ins-check:                 ## Run the suites of msgpack, PyYAML, cbor2, bson, diskcache, orjson and json against regauge.compat (after wheel-check)
 	$(PYTHON) tools/drop_ins_check.py $(if $(DROP_INS),--only $(DROP_INS))
 
 ruby-drop-ins-check:            ## Run the suites of psych, json and msgpack (MSGPACK_RUBY=folder) against regauge/compat (after gem)

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import collections
 import concurrent.futures
+import pickle
+import random
+import threading
 import time
 
 import pytest
 
 import regauge
-from regauge.compat.diskcache import ENOVAL, Cache, adopt
+from regauge.compat.diskcache import (
+    ENOVAL, Cache, Deque, Index, Timeout, adopt, memoize_stampede,
+)
 
 try:
     import diskcache
@@ -108,8 +114,7 @@ def test_what_lacks_says_so(tmp_path):
     with Cache(tmp_path) as cache:
         with pytest.raises(NotImplementedError):
             cache.get("a", read=True)
-        for name in ("transact", "push", "pull", "peek", "peekitem", "check"):
-            assert not hasattr(cache, name)
+        assert not hasattr(cache, "check")
         with pytest.raises(regauge.EncodeError):
             cache["a"] = object()
         assert cache.stats(enable=True) == (0, 0)
@@ -129,6 +134,198 @@ def test_culling(tmp_path):
         cache.cull()
         assert 0 < cache.volume() <= 100_000
         assert "02999" in cache
+
+
+def test_keys_come_in_the_order_in_which_they_were_put(tmp_path):
+    for cache in _caches(tmp_path):
+        keys = [5, "b", ("x", 1), "a", b"c", 2.5]
+        for key in keys:
+            cache[key] = 0
+        cache["b"] = 1
+        assert list(cache) == keys and list(reversed(cache)) == keys[::-1]
+        assert cache.peekitem() == (2.5, 0) and cache.peekitem(last=False) == (5, 0)
+        cache.close()
+    with Cache(tmp_path / "many") as cache:
+        keys = [(number * 7919) % 2500 for number in range(2500)]
+        for key in keys:
+            cache[key] = key
+        assert list(cache) == keys and list(reversed(cache)) == keys[::-1]
+
+
+def test_queues(tmp_path):
+    """Both return the same keys and values, whatever else the cache holds."""
+    seen = []
+    for cache in _caches(tmp_path):
+        # Otherwise diskcache removes expired values when it stores others.
+        cache.reset("cull_limit", 0)
+        at = random.Random(7)
+        for key in (-3, "a", ("t",), b"x", "q-", "r-500000000000000"):
+            cache[key] = "other"
+        said = []
+        for number in range(300):
+            prefix, side = at.choice([None, "q"]), at.choice(["front", "back"])
+            step = at.choice(["push", "push", "pull", "peek", "expired"])
+            if step == "push":
+                said.append(cache.push(number, prefix, side, tag="t"))
+            elif step == "expired":
+                said.append(cache.push(number, prefix, side, expire=-1))
+            else:
+                said.append(getattr(cache, step)(prefix, side=side, tag=number % 3 == 0, expire_time=number % 5 == 0))
+        seen.append(said)
+        if isinstance(cache, Cache):
+            cache["s-999999999999998"] = 0
+            with pytest.raises(ValueError, match="another can follow"):
+                cache.push(0, "s")
+        cache.close()
+    assert len(seen[0]) == 300 and None not in seen[0]
+    for said in seen[1:]:
+        assert said == seen[0]
+
+
+def test_transactions(tmp_path):
+    for cache in _caches(tmp_path):
+        timeout = Timeout if isinstance(cache, Cache) else diskcache.Timeout
+        cache["a"] = 1
+        with cache.transact():
+            cache["b"] = cache["a"] + 1
+            with cache.transact():
+                del cache["a"]
+                cache.incr("n", 5)
+            assert "a" not in cache and cache["n"] == 5 and len(cache) == 2
+            with concurrent.futures.ThreadPoolExecutor(1) as other:
+                assert other.submit(lambda cache=cache: (cache.get("a"), cache.get("b"))).result() == (1, None)
+        assert sorted(cache) == ["b", "n"]
+        with pytest.raises(ZeroDivisionError), cache.transact():
+            cache["b"] = 0
+            cache["c"] = 1
+            cache.push("x")
+            cache.clear()
+            1 / 0
+        assert cache["b"] == 2 and sorted(cache) == ["b", "n"]
+        with cache.transact():
+            cache["b"] += 1
+        assert cache["b"] == 3 and issubclass(timeout, Exception)
+        cache.close()
+    # The first transaction of a cache is undone as well.
+    with Cache(tmp_path / "new") as cache:
+        with pytest.raises(ZeroDivisionError), cache.transact():
+            cache["a"] = 1
+            1 / 0
+        assert list(cache) == []
+        with cache.transact():
+            cache["a"] = 2
+        assert cache["a"] == 2
+    with Cache("sqlite::memory:") as cache:
+        with pytest.raises(NotImplementedError, match="in a folder"), cache.transact():
+            pass
+
+
+def test_other_writers_wait_for_a_transaction(tmp_path):
+    with Cache(tmp_path) as cache, Cache(tmp_path) as second:
+        cache["total"] = cache["count"] = 0
+
+        def work(handle):
+            for _ in range(30):
+                with handle.transact(retry=True):
+                    cache_total, cache_count = handle["total"], handle["count"]
+                    handle["count"] = cache_count + 1
+                    handle["total"] = cache_total + 2
+                handle.incr("count")
+
+        threads = [threading.Thread(target=work, args=(handle,)) for handle in (cache, second, cache, second)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert (cache["total"], cache["count"]) == (240, 240)
+
+
+def _both(kind, tmp_path):
+    yield {"deque": Deque, "index": Index}[kind], tmp_path / "ours"
+    if diskcache is not None:
+        yield {"deque": diskcache.Deque, "index": diskcache.Index}[kind], tmp_path / "theirs"
+
+
+@pytest.mark.parametrize("maxlen", [None, 5])
+def test_deque(tmp_path, maxlen):
+    """Deques do what Python's does, in random order."""
+    steps = ["append", "append", "appendleft", "pop", "popleft", "rotate", "reverse", "extend", "extendleft",
+             "remove", "count", "set", "delete", "clear"]
+    for make, folder in _both("deque", tmp_path):
+        at = random.Random(11)
+        deque, plain = make(directory=str(folder), maxlen=maxlen), collections.deque(maxlen=maxlen)
+        for number in range(250):
+            step = at.choice(steps)
+            arguments = {"rotate": (at.randrange(-9, 9),), "reverse": (), "pop": (), "popleft": (), "clear": (),
+                         "extend": ([number, None],), "extendleft": ([number, (1,)],)}.get(step, (number - 1,))
+            said = []
+            for one in (deque, plain):
+                index = at.randrange(-6, 6) if one is deque else index
+                call = {"set": lambda one=one: one.__setitem__(index, "x"),
+                        "delete": lambda one=one: one.__delitem__(index)}.get(step)
+                try:
+                    said.append(call() if call else getattr(one, step)(*arguments))
+                except (IndexError, ValueError) as error:
+                    said.append(type(error))
+            assert said[0] == said[1], (step, number)
+            assert list(deque) == list(plain) and len(deque) == len(plain), (step, number)
+            assert deque == list(plain) and list(reversed(deque)) == list(plain)[::-1]
+        assert pickle.loads(pickle.dumps(deque)) == deque and deque.copy() == deque
+        assert deque < [*plain, 1] and deque != [*plain, 1] and not deque > list(plain)
+
+
+def test_index(tmp_path):
+    """Mappings do what an ordered dict does, in random order."""
+    for make, folder in _both("index", tmp_path):
+        at = random.Random(13)
+        index, plain = make(str(folder)), collections.OrderedDict()
+        for number in range(250):
+            step = at.choice(["set", "set", "pop", "popitem", "setdefault", "update", "get", "delete"])
+            key = at.choice(["a", "b", 1, ("c", 2), b"d", 2.5, None])
+            said = []
+            last = at.random() < 0.5
+            for one in (index, plain):
+                calls = {"set": lambda one=one: one.__setitem__(key, number), "pop": lambda one=one: one.pop(key),
+                         "popitem": lambda one=one: one.popitem(last=last),
+                         "setdefault": lambda one=one: one.setdefault(key, number),
+                         "update": lambda one=one: one.update({key: number}), "get": lambda one=one: one.get(key),
+                         "delete": lambda one=one: one.__delitem__(key)}
+                try:
+                    said.append(calls[step]())
+                except KeyError as error:
+                    said.append(type(error))
+            assert said[0] == said[1], (step, number)
+            assert list(index.items()) == list(plain.items()) and list(reversed(index)) == list(reversed(plain))
+            assert index == plain and index == dict(plain)
+        index["z"] = 0
+        assert index != plain and pickle.loads(pickle.dumps(index)) == index
+        with pytest.raises(ZeroDivisionError), index.transact():
+            index.clear()
+            1 / 0
+        assert index["z"] == 0 and index.peekitem() == ("z", 0) and len(make.fromcache(index.cache, y=1)) == len(index)
+        assert index.push("x", "p") == "p-500000000000000" and index.pull("p") == ("p-500000000000000", "x")
+
+
+def test_memoize_stampede(tmp_path, monkeypatch):
+    calls = []
+    with Cache(tmp_path) as cache:
+
+        @memoize_stampede(cache, expire=60, name="square", tag="t")
+        def square(x):
+            calls.append(x)
+            return x * x
+
+        assert [square(3), square(3)] == [9, 9] and calls == [3]
+        assert square.__cache_key__(3) in cache
+        # Shortly before the result expires, a thread computes it again; the caller does not wait.
+        cache.set(square.__cache_key__(3), (9, 30), expire=0.5, tag="t")
+        monkeypatch.setattr(random, "random", lambda: 0.5)
+        assert square(3) == 9
+        while calls != [3, 3]:
+            time.sleep(0.001)
+        while cache.get(square.__cache_key__(3))[1] == 30:
+            time.sleep(0.001)
+        assert square(3) == 9 and calls == [3, 3] and cache.evict("t") == 1
 
 
 def test_threads_count_right(tmp_path):

@@ -18,7 +18,7 @@ use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use regauge::{Format, Options};
-use regauge_store::{Codec, KeyKind, Store};
+use regauge_store::{Codec, KeyKind, Order, Store};
 
 use crate::errors::{self, Way};
 use crate::options::{For, Given};
@@ -451,6 +451,34 @@ impl PyStore {
         progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         work::reencode(self, py, to, dry_run, rate, on_refused, progress)
+    }
+
+    /// Begins a transaction of this handle: what it changes is visible to it alone, and others wait.
+    fn _begin(&self, py: Python<'_>) -> PyResult<()> {
+        self.with(py, Way::Encode, |store| store.engine().begin())
+    }
+
+    /// Stores what was changed since `_begin`, or nothing of it.
+    fn _end(&self, py: Python<'_>, commit: bool) -> PyResult<()> {
+        self.with(py, Way::Encode, |store| store.engine().end(commit))
+    }
+
+    /// Returns places and keys in the order in which the keys were first put, after a place.
+    fn _keys_by_age<'py>(
+        &self,
+        py: Python<'py>,
+        after: Option<i64>,
+        reverse: bool,
+        limit: usize,
+    ) -> PyResult<Vec<(i64, Bound<'py, PyAny>)>> {
+        let order = if reverse { Order::Descending } else { Order::Ascending };
+        let keys = self.with(py, Way::Decode, |store| {
+            if !store.is_there()? {
+                return Ok(Vec::new());
+            }
+            store.engine().keys_by_age(&store.settings().layout, after, order, limit)
+        })?;
+        keys.into_iter().map(|(place, key)| Ok((place, self.named(py, &key)?))).collect()
     }
 
     /// Trains a zstd dictionary on the first values, and returns its size.

@@ -316,6 +316,41 @@ pub trait Engine: Send {
         limit: usize,
     ) -> Result<Vec<Vec<u8>>>;
 
+    /// Returns keys in the order in which they were first put, each with its place in that order: at
+    /// most `limit`, from the first after (or, descending, before) the place `after`.
+    ///
+    /// # Errors
+    /// `Usage` for an engine that does not know that order; `Engine`.
+    fn keys_by_age(
+        &self,
+        _layout: &Layout,
+        _after: Option<i64>,
+        _order: Order,
+        _limit: usize,
+    ) -> Result<Vec<(i64, Vec<u8>)>> {
+        Err(Error::usage(format!("{} does not know the order in which keys were put", self.name())))
+    }
+
+    /// Begins a transaction. Until [`end`](Engine::end), changes by this handle are visible to it
+    /// alone, and changes by others wait.
+    ///
+    /// # Errors
+    /// `Usage` for an engine without transactions that last for several calls; `Engine`.
+    fn begin(&self) -> Result {
+        Err(Error::usage(format!(
+            "{} has no transactions that last for several calls",
+            self.name()
+        )))
+    }
+
+    /// Ends the transaction that [`begin`](Engine::begin) began: stores all its changes, or none.
+    ///
+    /// # Errors
+    /// Those of `begin`.
+    fn end(&self, _commit: bool) -> Result {
+        self.begin()
+    }
+
     /// Returns the number of values and their total size.
     ///
     /// # Errors

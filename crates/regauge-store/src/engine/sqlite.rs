@@ -9,6 +9,7 @@ mod recent;
 #[allow(unsafe_code, reason = "memory that processes share")]
 mod wal_index;
 mod writer;
+mod writing;
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -17,14 +18,13 @@ use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSql, ToSqlOutput, Value, ValueRef};
-use rusqlite::{
-    Connection, ErrorCode, OpenFlags, OptionalExtension as _, Row, Transaction, TransactionBehavior,
-};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, Row};
 
 use super::column::{self, Key, Stored};
 use super::{Change, Engine, KeyKind, Layout, Order, Pair, Range};
 use crate::error::{Error, Result, shown};
 use recent::Recent;
+use writing::Writing;
 
 /// How long a change waits for another writer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -212,10 +212,8 @@ impl Sqlite {
         }
     }
 
-    fn writing(&self, doing: &str) -> Result<Transaction<'_>> {
-        // Immediate, so that two writers wait for each other instead of failing halfway.
-        Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
-            .map_err(failed(doing))
+    fn writing(&self, doing: &str) -> Result<Writing<'_>> {
+        Writing::begin(&self.connection).map_err(failed(doing))
     }
 
     fn change(&self, layout: &Layout, (key, value): &Change<'_>) -> Result {
@@ -489,6 +487,46 @@ impl Engine for Sqlite {
             Ok(true)
         })?;
         Ok(keys)
+    }
+
+    fn keys_by_age(
+        &self,
+        layout: &Layout,
+        after: Option<i64>,
+        order: Order,
+        limit: usize,
+    ) -> Result<Vec<(i64, Vec<u8>)>> {
+        const DOING: &str = "read keys by age";
+        let (table, key, value) = quoted(layout);
+        let (first, above, direction) = match order {
+            Order::Ascending => (i64::MIN, ">", "ASC"),
+            Order::Descending => (i64::MAX, "<", "DESC"),
+        };
+        // A row keeps its number while its value is replaced.
+        let sql = format!(
+            "SELECT rowid, {key} FROM {table} WHERE rowid {above} ?1 AND {key} IS NOT NULL \
+             AND {value} IS NOT NULL ORDER BY rowid {direction} LIMIT ?2"
+        );
+        let mut select = self.connection.prepare_cached(&sql).map_err(failed(DOING))?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let mut rows = select.query((after.unwrap_or(first), limit)).map_err(failed(DOING))?;
+        let mut keys = Vec::new();
+        while let Some(row) = rows.next().map_err(failed(DOING))? {
+            let key = key_bytes(layout, row.get_ref(1).map_err(failed(DOING))?)?;
+            keys.push((row.get(0).map_err(failed(DOING))?, key));
+        }
+        Ok(keys)
+    }
+
+    fn begin(&self) -> Result {
+        // What it reads now may be its own, which the file does not show.
+        self.recent.borrow_mut().stop();
+        self.connection.execute_batch("BEGIN IMMEDIATE").map_err(failed("begin a transaction"))
+    }
+
+    fn end(&self, commit: bool) -> Result {
+        let end = if commit { "COMMIT" } else { "ROLLBACK" };
+        self.connection.execute_batch(end).map_err(failed("end a transaction"))
     }
 
     fn count(&self, layout: &Layout) -> Result<(u64, u64)> {

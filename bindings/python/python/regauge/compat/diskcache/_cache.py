@@ -1,109 +1,29 @@
-"""A cache with the interface of diskcache's Cache, on top of regauge's store.
-
-    from regauge.compat.diskcache import Cache
-
-    cache = Cache("folder")
-    cache.set("key", {"a": 1}, expire=60, tag="data")
-
-Differences from diskcache 5.6:
-
-- Values are written by a codec (pickle by default) and read without running anything: an object of
-  a custom class is refused when it is stored, unless default= converts it, and types= restores it.
-- Keys are str, bytes, int, float, bool, None and tuples of them; 1 and 1.0 are two keys. They are
-  iterated in byte order, not in insertion order.
-- eviction_policy is "least-recently-stored" or "none": a read does not write.
-- There is no transact, push, pull, peek, peekitem or check, no read=True with an open file, no
-  disk=, and no FanoutCache, Deque or Index. `cache.store.batch()` groups changes,
-  `cache.store.verify()` checks.
-- Counts of hits and misses are per process.
-"""
+"""The cache: diskcache's Cache."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
-import sqlite3
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from .. import _regauge
-from .._errors import Error
-from .._store import Store
-
-__all__ = ["ENOVAL", "UNKNOWN", "Cache", "adopt"]
-
-
-class _Constant(tuple):  # type: ignore[type-arg]
-    """A name that stands for itself, as in diskcache."""
-
-    def __new__(cls, name: str) -> _Constant:
-        return tuple.__new__(cls, (name,))
-
-    def __repr__(self) -> str:
-        return str(self[0])
+from ..._errors import StoreError
+from ..._store import Store
+from ._keys import ENOVAL, Timeout, args_to_key, own_key, stored_key
+from ._queue import Queues, is_alive
 
 
-ENOVAL = _Constant("ENOVAL")
-UNKNOWN = _Constant("UNKNOWN")
-
-# The prefix of a stored key that is not text.
-_MARK = b"\0"
 _SETTINGS: dict[str, Any] = {
     "size_limit": 2**30, "cull_limit": 10, "eviction_policy": "least-recently-stored",
     "statistics": 0, "tag_index": 0,
 }
 
 
-def _tuples(key: Any) -> Any:
-    return tuple(_tuples(one) for one in key) if isinstance(key, list) else key
-
-
-def _stored_key(key: Any) -> str | bytes:
-    """Returns the key for the store: text unchanged, anything else as MessagePack after a zero
-    byte."""
-    if type(key) is str and key[:1] != "\0":
-        return key
-    for one in key if isinstance(key, tuple) else (key,):
-        if not isinstance(one, (str, bytes, int, float, tuple, type(None))):
-            found = type(one).__name__
-            raise TypeError(
-                f"found {found} in a key, expected str, bytes, int, float, bool, None or a tuple of them"
-            )
-    return _MARK + _regauge.msgpack.dumps(key)  # type: ignore[no-any-return]
-
-
-def _own_key(key: Any) -> Any:
-    """Returns the caller's key."""
-    data = key.encode() if isinstance(key, str) else key
-    return _tuples(_regauge.msgpack.loads(data[1:])) if data[:1] == _MARK else key
-
-
-def args_to_key(
-    base: tuple[Any, ...],
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    typed: bool,
-    ignore: set[Any],
-) -> tuple[Any, ...]:
-    """Returns the key of a call, built the way diskcache does."""
-    args = tuple(arg for index, arg in enumerate(args) if index not in ignore)
-    key = base + args + (None,)
-    if kwargs:
-        kwargs = {name: value for name, value in kwargs.items() if name not in ignore}
-        pairs = sorted(kwargs.items())
-        for pair in pairs:
-            key += pair
-    if typed:
-        key += tuple(type(arg).__name__ for arg in args)
-        if kwargs:
-            key += tuple(type(value).__name__ for _, value in sorted(kwargs.items()))
-    return key
-
-
-class Cache:
+class Cache(Queues):
     """A cache in a folder, or in the database at a URL.
 
     >>> from regauge.compat.diskcache import Cache
@@ -142,13 +62,18 @@ class Cache:
             os.makedirs(place, exist_ok=True)
             url = f"sqlite:{os.path.join(place, 'regauge.db')}"
         self._directory, self._timeout = place, timeout
+        # Whether the database knows in which order keys were put.
+        self._has_order = url.startswith("sqlite:")
         self._settings = {name: settings.pop(name, value) for name, value in _SETTINGS.items()}
         if self._settings["eviction_policy"] not in ("least-recently-stored", "none"):
             found = self._settings["eviction_policy"]
             raise ValueError(
                 f"found {found!r} as eviction_policy, expected 'least-recently-stored' or 'none'"
             )
-        self.store = Store(url, "cache", codec, sync=sync, **settings)
+        self._open = functools.partial(Store, url, "cache", codec, sync=sync, **settings)
+        self.store = self._open()
+        # What this thread's transaction uses: its own connection, while it lasts.
+        self._thread = threading.local()
         self._lock = threading.Lock()
         self._hits = self._misses = 0
         # Bytes added since the last count.
@@ -169,17 +94,59 @@ class Cache:
             return self.__dict__["_settings"][name]
         raise AttributeError(f"the cache has no {name}")
 
-    # Stored as [value], or as [value, expiry time, tag].
+    @property
+    def _now(self) -> Store:
+        """Returns the connection of this thread's transaction; without one, that of all threads."""
+        inside: Store | None = getattr(self._thread, "inside", None)
+        return self.store if inside is None else inside
+
+    @contextlib.contextmanager
+    def transact(self, retry: bool = False) -> Iterator[None]:
+        """Makes all changes in the block, or none if it raises; other writers wait meanwhile.
+
+        A block within a block is part of it. Raises Timeout if another writer holds the database for ten
+        seconds, unless `retry` is true. For SQLite files.
+
+        >>> from regauge.compat.diskcache import Cache
+        >>> cache = Cache()
+        >>> with cache.transact():
+        ...     total, count = cache.incr("total", 5), cache.incr("count")
+        >>> total, count
+        (5, 1)
+        """
+        if getattr(self._thread, "inside", None) is not None:
+            yield
+            return
+        if not self._has_order or self.store.url == "sqlite::memory:":
+            raise NotImplementedError("transact needs a cache in a folder, or in an SQLite file")
+        if not hasattr(self._thread, "spare"):
+            self._thread.spare = self._open()
+        store: Store = self._thread.spare
+        self._begin(store, retry)
+        self._thread.inside = store
+        done = False
+        try:
+            yield
+            store._end(True)
+            done = True
+        finally:
+            self._thread.inside = None
+            if not done:
+                # Closing undoes the changes. The next transaction looks again at what there is.
+                del self._thread.spare
+                store.close()
 
     @staticmethod
-    def _entry(value: Any, expire: float | None, tag: Any) -> list[Any]:
-        if expire is None and tag is None:
-            return [value]
-        return [value, None if expire is None else time.time() + expire, tag]
-
-    @staticmethod
-    def _alive(entry: list[Any] | None) -> bool:
-        return entry is not None and (len(entry) < 2 or entry[1] is None or entry[1] > time.time())
+    def _begin(store: Store, retry: bool) -> None:
+        while True:
+            try:
+                store._begin()
+                return
+            except StoreError as error:
+                if not error.passing:
+                    raise
+                if not retry:
+                    raise Timeout(str(error)) from error
 
     def set(
         self,
@@ -193,12 +160,12 @@ class Cache:
         """Stores a value, which expires after this many seconds."""
         if read:
             value = value.read()
-        self.store[_stored_key(key)] = self._entry(value, expire, tag)
+        self._now[stored_key(key)] = self._entry(value, expire, tag)
         self._grew()
         return True
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self.store[_stored_key(key)] = [value]
+        self._now[stored_key(key)] = [value]
         self._grew()
 
     def get(
@@ -214,20 +181,15 @@ class Cache:
         them."""
         if read:
             raise NotImplementedError("found read=True; values are not files here")
-        entry = self.store.get(_stored_key(key))
-        found = self._alive(entry)
+        entry = self._now.get(stored_key(key))
+        found = is_alive(entry)
         if self._settings["statistics"]:
             with self._lock:
                 self._hits += found
                 self._misses += not found
-        if not expire_time and not tag:
-            return entry[0] if found else default
-        parts = [entry[0] if found else default]
-        if expire_time:
-            parts.append(entry[1] if found and len(entry) > 1 else None)
-        if tag:
-            parts.append(entry[2] if found and len(entry) > 1 else None)
-        return tuple(parts)
+        if not found or entry is None:
+            return self._item(default, [None], expire_time, tag)
+        return self._item(entry[0], entry, expire_time, tag)
 
     def __getitem__(self, key: Any) -> Any:
         found = self.get(key, ENOVAL)
@@ -236,7 +198,7 @@ class Cache:
         return found
 
     def __contains__(self, key: Any) -> bool:
-        return self._alive(self.store.get(_stored_key(key)))
+        return is_alive(self._now.get(stored_key(key)))
 
     def __delitem__(self, key: Any) -> None:
         if not self.delete(key):
@@ -255,17 +217,11 @@ class Cache:
         retry: bool = False,
     ) -> Any:
         """Removes a value and returns it."""
-        entry = self.store.pop(_stored_key(key), None)
-        found = self._alive(entry)
-        value = entry[0] if found else default
-        if not expire_time and not tag:
-            return value
-        parts = [value]
-        if expire_time:
-            parts.append(entry[1] if found and len(entry) > 1 else None)
-        if tag:
-            parts.append(entry[2] if found and len(entry) > 1 else None)
-        return tuple(parts)
+        entry = self._now.pop(stored_key(key), None)
+        found = is_alive(entry)
+        if not found or entry is None:
+            return self._item(default, [None], expire_time, tag)
+        return self._item(entry[0], entry, expire_time, tag)
 
     def add(
         self,
@@ -279,39 +235,39 @@ class Cache:
         """Stores a value unless there is an unexpired one; returns whether it did."""
         if read:
             value = value.read()
-        name, entry = _stored_key(key), self._entry(value, expire, tag)
+        name, entry = stored_key(key), self._entry(value, expire, tag)
         while True:
-            seen = self.store._seen(name)
-            if seen is not None and self._alive(seen[1]):
+            seen = self._now._seen(name)
+            if seen is not None and is_alive(seen[1]):
                 return False
-            if self.store._swap(name, None if seen is None else seen[0], entry):
+            if self._now._swap(name, None if seen is None else seen[0], entry):
                 self._grew()
                 return True
 
     def touch(self, key: Any, expire: float | None = None, retry: bool = False) -> bool:
         """Sets when a value expires; returns whether there is one."""
-        name = _stored_key(key)
-        while (seen := self.store._seen(name)) is not None:
+        name = stored_key(key)
+        while (seen := self._now._seen(name)) is not None:
             stored, entry = seen
-            if not self._alive(entry):
+            if not is_alive(entry):
                 return False
             tag = entry[2] if len(entry) > 1 else None
-            if self.store._swap(name, stored, self._entry(entry[0], expire, tag)):
+            if self._now._swap(name, stored, self._entry(entry[0], expire, tag)):
                 return True
         return False
 
     def incr(self, key: Any, delta: int = 1, default: int | None = 0, retry: bool = False) -> Any:
         """Adds to a number, atomically; a missing one starts at `default` (None: KeyError)."""
-        name = _stored_key(key)
+        name = stored_key(key)
 
         def more(entry: list[Any] | None) -> list[Any]:
-            if not self._alive(entry) or entry is None:
+            if not is_alive(entry) or entry is None:
                 if default is None:
                     raise KeyError(key)
                 return [default + delta]
             return [entry[0] + delta, *entry[1:]]
 
-        return self.store.change(name, more)[0]
+        return self._now.change(name, more)[0]
 
     def decr(self, key: Any, delta: int = 1, default: int | None = 0, retry: bool = False) -> Any:
         """Subtracts from a number, atomically."""
@@ -353,11 +309,11 @@ class Cache:
     def _remove(self, wanted: Callable[[list[Any]], bool]) -> int:
         """Deletes the matching entries, each only if it still matches."""
         removed = 0
-        for name, entry in self.store.scan():
+        for name, entry in self._now.scan():
             if wanted(entry):
-                seen = self.store._seen(name)
+                seen = self._now._seen(name)
                 if seen is not None and wanted(seen[1]):
-                    removed += self.store._swap(name, seen[0], None, delete=True)
+                    removed += self._now._swap(name, seen[0], None, delete=True)
         return removed
 
     def expire(self, now: float | None = None, retry: bool = False) -> int:
@@ -379,8 +335,8 @@ class Cache:
         if left <= limit:
             return removed
         ages = []
-        for name in self.store.scan_keys():
-            known = self.store.stat(name)
+        for name in self._now.scan_keys():
+            known = self._now.stat(name)
             if known is not None:
                 ages.append((known["created"] or 0, known["stored_bytes"], name))
         ages.sort(key=lambda one: one[0])
@@ -391,7 +347,7 @@ class Cache:
                 break
             left -= stored_bytes
             victims.append(name)
-        self.store.delete_many(victims)
+        self._now.delete_many(victims)
         return removed + len(victims)
 
     def _grew(self) -> None:
@@ -408,13 +364,13 @@ class Cache:
 
     def clear(self, retry: bool = False) -> int:
         """Deletes everything; returns how many values."""
-        count = len(self.store)
-        self.store.clear()
+        count = len(self._now)
+        self._now.clear()
         return count
 
     def volume(self) -> int:
         """Returns the total size of all values in the database."""
-        return self.store.volume()[1]
+        return self._now.volume()[1]
 
     def stats(self, enable: bool = True, reset: bool = False) -> tuple[int, int]:
         """Returns hits and misses of this process; counts them from now on if `enable` is true."""
@@ -434,20 +390,28 @@ class Cache:
         return self._settings[key]
 
     def __len__(self) -> int:
-        return len(self.store)
+        return len(self._now)
+
+    def _by_age(self, reverse: bool) -> Iterator[Any]:
+        place: int | None = None
+        while page := self._now._keys_by_age(place, reverse, 1000):
+            yield from (own_key(name) for _, name in page)
+            place = page[-1][0]
 
     def __iter__(self) -> Iterator[Any]:
-        return (_own_key(name) for name in self.store.scan_keys())
+        return self._by_age(False) if self._has_order else self.iterkeys()
 
     def __reversed__(self) -> Iterator[Any]:
-        return (_own_key(name) for name in self.store.scan_keys(reverse=True))
+        return self._by_age(True) if self._has_order else self.iterkeys(reverse=True)
 
     def iterkeys(self, reverse: bool = False) -> Iterator[Any]:
-        """Yields the keys in order."""
-        return reversed(self) if reverse else iter(self)
+        """Yields the keys in the order of their bytes."""
+        return (own_key(name) for name in self._now.scan_keys(reverse=reverse))
 
     def close(self) -> None:
         """Closes the database."""
+        if hasattr(self._thread, "spare"):
+            self._thread.spare.close()
         self.store.close()
 
     def __enter__(self) -> Cache:
@@ -455,48 +419,3 @@ class Cache:
 
     def __exit__(self, *raised: object) -> None:
         self.close()
-
-
-# The storage modes of diskcache, in the column "mode".
-_RAW, _BINARY, _TEXT, _PICKLE = 1, 2, 3, 4
-
-
-def adopt(directory: str | os.PathLike[str], cache: Cache) -> dict[str, Any]:
-    """Copies a diskcache folder into a cache, without running anything in its pickles.
-
-    Expiry times and tags are copied too. Returns copied, refused and errors (the first hundred): a
-    value that the codec cannot hold, such as an object of a class, is refused and stays where it
-    is.
-    """
-    folder = os.fspath(directory)
-    path = os.path.join(folder, "cache.db")
-    if not os.path.exists(path):
-        raise FileNotFoundError(f"found no {path}, expected a diskcache folder")
-    loads = _regauge.pickle.loads
-    copied = refused = 0
-    errors: list[str] = []
-    source = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
-    try:
-        rows = source.execute(
-            "SELECT key, raw, expire_time, tag, mode, filename, value FROM Cache ORDER BY rowid"
-        )
-        for key, raw, expire_time, tag, mode, filename, value in rows:
-            try:
-                own = key if raw else loads(key)
-                if filename is not None:
-                    with open(os.path.join(folder, filename), "rb") as file:
-                        value = file.read()
-                    if mode == _TEXT:
-                        value = value.decode()
-                if mode == _PICKLE:
-                    value = loads(value)
-                entry = [value] if expire_time is None and tag is None else [value, expire_time, tag]
-                cache.store[_stored_key(own)] = entry
-                copied += 1
-            except (Error, TypeError, ValueError, OSError) as error:
-                refused += 1
-                if len(errors) < 100:
-                    errors.append(f"key {key!r}: {error}")
-    finally:
-        source.close()
-    return {"copied": copied, "refused": refused, "errors": errors}
