@@ -3,11 +3,11 @@
 
 # Runs the test suites of other libraries against the modules of `regauge/compat`.
 #
-#     ruby tools/ruby_drop_ins_check.rb [psych json msgpack …]
+#     ruby tools/ruby_drop_ins_check.rb [psych json msgpack oj …]
 #
 # psych's and json's suites are part of Ruby's source, which apt downloads at a pinned version, from the
-# sources of this machine, and whose checksum is verified. Debian does not offer that of msgpack: it runs
-# if MSGPACK_RUBY names a checkout of its tag. The gem is that in bindings/ruby, after `rake compile`.
+# sources of this machine, and whose checksum is verified. Debian does not offer those of msgpack and Oj: they run
+# if MSGPACK_RUBY and OJ_SOURCE name checkouts of their tags. The gem is that in bindings/ruby, after `rake compile`.
 #
 # Each suite runs twice: as it is, and with the classes that its tests define listed by
 # `Regauge::Compat.permit`. Prints how many tests passed; exits with 1 if, in the second run, a test fails
@@ -69,9 +69,16 @@ def folder_of(name, library)
     folder = ENV.fetch(variable, nil)
     return puts("#{name}: not run: #{variable} does not name a checkout of #{version}") unless folder
 
-    found = File.read(File.join(folder, library["version_file"]))[/"([\d.]+)"/, 1]
+    found = File.read(File.join(folder, library["version_file"]))[/["']([\d.]+)["']/, 1]
     abort "#{folder} is #{found}, expected #{library["version"]}" unless found == library["version"]
-    return folder
+    return folder unless library["parts"]
+
+    # Without the library, which the machine has.
+    copy = File.join(BUILD, "#{name}-#{version}")
+    FileUtils.rm_rf(copy)
+    FileUtils.mkdir_p(copy)
+    library["parts"].each { |part| FileUtils.cp_r(File.join(folder, part), copy) }
+    return copy
   end
   folder = File.join(BUILD, "#{name}-#{library["version"]}")
   FileUtils.rm_rf(folder)
@@ -84,7 +91,6 @@ end
 # Returns the outcome of each test.
 def results_of(name, library, folder, permit:)
   results = File.join(BUILD, "#{name}-results.txt")
-  FileUtils.rm_f(results)
   paths = [GEM, *library["load_path"].map { |path| File.join(folder, path) }]
   # The library that belongs to this Ruby, whatever gems there are.
   paths += [RbConfig::CONFIG["rubylibdir"], RbConfig::CONFIG["rubyarchdir"]] if library["source"]
@@ -93,9 +99,13 @@ def results_of(name, library, folder, permit:)
                   "RUBYOPT" => "-rregauge/compat/#{name} #{library["options"]}" }
   runner = File.join(__dir__, "ruby_drop_ins_run.rb")
   files = Dir[File.join(folder, library["files"])].sort
-  output, = Open3.capture2e(environment, RbConfig.ruby, runner, *files, chdir: folder)
-  abort "#{name}: the suite did not run\n#{output}" unless File.file?(results)
-  File.readlines(results, chomp: true).to_h { |line| line.split(" ", 2).reverse }
+  # Some suites set options that stay.
+  (library["apart"] ? files.each_slice(1) : [files]).each_with_object({}) do |part, outcomes|
+    FileUtils.rm_f(results)
+    output, = Open3.capture2e(environment, RbConfig.ruby, runner, *part, chdir: folder)
+    abort "#{name}: the suite did not run\n#{output}" unless File.file?(results)
+    outcomes.update(File.readlines(results, chomp: true).to_h { |line| line.split(" ", 2).reverse })
+  end
 end
 
 # Prints how a suite went; returns whether it went as listed.

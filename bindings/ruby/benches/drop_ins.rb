@@ -2,7 +2,7 @@
 
 # Measures the plain calls of `regauge/compat` against regauge's own and against the libraries.
 #
-#   ruby -Ilib benches/drop_ins.rb [psych json msgpack …]
+#   ruby -Ilib benches/drop_ins.rb [psych json msgpack oj …]
 #
 # Measures CPU time, in turns within one process; prints medians as a Markdown table. The documents are a
 # hash of five pairs (small) and an array of 200 hashes of eight values each (large). ROUNDS is the number
@@ -11,6 +11,7 @@
 require "regauge/compat"
 require "json"
 require "msgpack"
+require "oj"
 require "yaml"
 
 ROUNDS = Integer(ENV.fetch("ROUNDS", "21"))
@@ -33,6 +34,10 @@ CALLS = {
   "msgpack" => {
     "MessagePack.pack" => [->(it) { Regauge::MessagePack.dump(it) }, ->(it) { MessagePack.pack(it) }],
     "MessagePack.unpack" => [->(it) { Regauge::MessagePack.load(it) }, ->(it) { MessagePack.unpack(it) }]
+  },
+  "oj" => {
+    "Oj.dump" => [->(it) { Regauge::JSON.dump(it) }, ->(it) { Oj.dump(it, mode: :compat) }],
+    "Oj.load" => [->(it) { Regauge::JSON.load(it) }, ->(it) { Oj.load(it, mode: :compat) }]
   }
 }.freeze
 
@@ -68,7 +73,7 @@ puts "| call | drop-in | vs regauge's own | vs the library |", "|---|---:|---:|-
 CALLS.slice(*(ARGV.empty? ? CALLS.keys : ARGV)).each do |name, calls|
   { "small" => SMALL, "large" => LARGE }.each do |size, object|
     calls.each do |label, (own, call)|
-      text = { "psych" => YAML, "json" => JSON, "msgpack" => MessagePack }.fetch(name).dump(object)
+      text = { "psych" => YAML, "json" => JSON, "msgpack" => MessagePack, "oj" => JSON }.fetch(name).dump(object)
       document = label.match?(/dump|generate|pack\z/) && !label.end_with?("unpack") ? object : text
       mine, drop_in, theirs = measure(name, own, call, document)
       puts format("| %s, %s | %.2f µs | %.2f | %.2f |", label, size, drop_in * 1e6, mine / drop_in, theirs / drop_in)

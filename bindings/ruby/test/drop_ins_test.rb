@@ -6,15 +6,23 @@ require "regauge/compat"
 require "date"
 require "json"
 require "yaml"
-begin
-  require "msgpack"
+%w[msgpack oj].each do |name|
+  require name
 rescue LoadError
   nil
 end
 
-# `regauge/compat` behaves like psych, json and msgpack; tools/ruby_drop_ins_check.rb runs their own tests.
+# `regauge/compat` behaves like psych, json, msgpack and Oj; tools/ruby_drop_ins_check.rb runs their own tests.
 class DropInsTest < Minitest::Test
   Thing = Struct.new(:name)
+  # A class that no program has listed.
+  class Unlisted; end
+  # One that another test lists.
+  class Listed
+    attr_accessor :name
+
+    def self.json_create(data) = new.tap { |made| made.name = data["name"] }
+  end
 
   def teardown
     Regauge::Compat.uninstall
@@ -23,6 +31,7 @@ class DropInsTest < Minitest::Test
   def install(*names)
     skip "json #{JSON::VERSION}: the drop-in is for version 2" if names.include?("json") && JSON::VERSION.to_i > 2
     needs_msgpack if names.include?("msgpack")
+    needs_oj if names.include?("oj")
     Regauge::Compat.install(*names)
   end
 
@@ -31,6 +40,13 @@ class DropInsTest < Minitest::Test
     return if defined?(::MessagePack)
 
     ENV["CI"] == "true" ? flunk("apt-get install ruby-msgpack") : skip("no msgpack")
+  end
+
+  # The same without Oj.
+  def needs_oj
+    return if defined?(::Oj)
+
+    ENV["CI"] == "true" ? flunk("apt-get install ruby-oj") : skip("no oj")
   end
 
   # Returns what a block returns or raises, in words.
@@ -74,7 +90,7 @@ class DropInsTest < Minitest::Test
       assert_equal MessagePack.singleton_class, MessagePack.method(:pack).owner
     end
     error = assert_raises(ArgumentError) { Regauge::Compat.install("yaml") }
-    assert_equal 'found "yaml", expected one or more of json, msgpack, psych', error.message
+    assert_equal 'found "yaml", expected one or more of json, msgpack, oj, psych', error.message
     assert_raises(ArgumentError) { Regauge::Compat.install }
     assert_equal [], Regauge::Compat.installed
   end
@@ -233,6 +249,86 @@ class DropInsTest < Minitest::Test
                            keys: ->(bytes) { MessagePack.unpack(bytes, symbolize_keys: true) },
                            freeze: ->(bytes) { MessagePack.load(bytes, freeze: true) }
                          })
+  end
+
+  def test_random_json_of_oj
+    needs_oj
+    loads = %i[strict null compat json rails object].to_h do |mode|
+      [mode, ->(text) { Oj.load(text, mode: mode, symbol_keys: mode == :json) }]
+    end
+    assert_same_outcomes("oj", DropInsDocuments.json(1500, 23), {
+                           **loads, default: ->(text) { Oj.load(text) }, compat_load: ->(text) { Oj.compat_load(text) },
+                           both: ->(text) { Oj.compat_load(text, mode: :compat) },
+                           nan: ->(text) { Oj.load(text, mode: :compat, allow_nan: true) },
+                           safe: ->(text) { Oj.safe_load(text) }
+                         })
+  end
+
+  def test_random_objects_in_oj
+    needs_oj
+    dumps = %i[strict null compat json rails].to_h { |mode| [mode, ->(object) { Oj.dump(object, mode: mode) }] }
+    assert_same_outcomes("oj", DropInsDocuments.objects(1500, 23), {
+                           **dumps, indent: ->(object) { Oj.dump(object, mode: :compat, indent: 2) },
+                           default: ->(object) { Oj.dump(object).gsub(/0x\h+/, "") }
+                         })
+  end
+
+  # With other default options, Oj does everything.
+  def test_default_options_of_oj
+    needs_oj
+    before = Oj.default_options
+    install("oj")
+    # Oj is not asked for a plain document.
+    never(Oj, :sc_parse) { assert_equal({ "a" => [1.5] }, Oj.load('{"a":[1.5]}', mode: :compat)) }
+    Oj.default_options = { mode: :compat }
+    assert_equal({ "a" => [NIL_AND_TRUE] }, Oj.load('{"a":[[null,true]]}'))
+    assert_equal '{"a":[null,true]}', Oj.dump({ a: [nil, true] })
+    Oj.default_options = { symbol_keys: true, indent: 2, bigdecimal_load: :bigdecimal }
+    assert_equal({ a: BigDecimal("1.5") }, Oj.load('{"a":1.5}'))
+    assert_equal "{\n  \"a\":1\n}\n", Oj.dump({ a: 1 })
+  ensure
+    Oj.default_options = before if before
+  end
+
+  NIL_AND_TRUE = [nil, true].freeze
+  UNLISTED = "DropInsTest::Unlisted"
+
+  def test_classes_that_oj_would_build_are_refused
+    install("oj")
+    documents = [
+      %({"^o":"#{UNLISTED}"}), %({"a":[{"^o":"#{UNLISTED}"}]}), %({"\\u005eo":"#{UNLISTED}"}), %({"^c":"#{UNLISTED}"}),
+      %({"^o":"#{UNLISTED}","^o":"Range"}), %({"^u":["#{UNLISTED}",1]}), %({"^#1":[{"^o":"#{UNLISTED}"},1]}),
+      %({"^o":"#{UNLISTED}","a":NaN}), %({"^o":"#{UNLISTED}"}{"a":1})
+    ]
+    documents.each do |document|
+      [->(text) { Oj.load(text) }, ->(text) { Oj.load(StringIO.new(text)) }, ->(text) { Oj.object_load(text) },
+       ->(text) { Oj.load(text, mode: :object, auto_define: true) }, ->(text) { Oj.load(text) { |value| value } },
+       ->(text) { Tempfile.create("oj") { |file| file.write(text).then { file.close } || Oj.load_file(file.path) } }
+      ].each do |call|
+        error = assert_raises(Regauge::Compat::Oj::UnsafeClass, document) { call.call(document) }
+        assert_match(/Regauge::Compat.permit\(#{UNLISTED}\)|cannot be read as data/, error.message)
+      end
+    end
+    named = %({"json_class":"#{UNLISTED}"})
+    [->(text) { Oj.load(text, mode: :compat, create_additions: true) },
+     ->(text) { Oj.compat_load(text, create_additions: true) },
+     ->(text) { Oj.load(text, mode: :custom, create_additions: true) }].each do |call|
+      assert_raises(Regauge::Compat::Oj::UnsafeClass) { call.call(named) }
+    end
+    assert_equal({ "json_class" => UNLISTED }, Oj.load(named, mode: :compat))
+    data = { "a" => 1..2, "b" => :c, "d" => Time.at(5), "e" => Rational(1, 2), "^f" => "^g" }
+    assert_equal data.inspect, Oj.load(Oj.dump(data, mode: :object)).inspect
+  end
+
+  def test_classes_that_are_listed_are_built_by_oj
+    install("oj")
+    thing = Listed.new.tap { |made| made.name = "\u00e9^o" }
+    document = Oj.dump(thing, mode: :object)
+    assert_raises(Regauge::Compat::Oj::UnsafeClass) { Oj.load(document) }
+    Regauge::Compat.permit(Listed)
+    assert_equal "\u00e9^o", Oj.load(document).name
+    named = '{"json_class":"DropInsTest::Listed","name":"b"}'
+    assert_equal "b", Oj.load(named, mode: :compat, create_additions: true).name
   end
 
   def test_extension_types_are_msgpacks
