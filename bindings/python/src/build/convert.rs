@@ -3,7 +3,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyString;
-use regauge::event::{BigInt, Ext, Sink, Type};
+use regauge::event::{BigInt, Ext, ShortText, Sink, Type};
 use regauge::{Fidelity, Result, Value};
 
 use super::{Builder, Object, values};
@@ -31,6 +31,10 @@ impl<'py> Conversions<'py> {
     ) -> Option<Conversions<'py>> {
         let any = text.is_some() || array.is_some() || length.is_some() || int64.is_some();
         any.then_some(Conversions { text, array, length, int64 })
+    }
+
+    fn takes_text(&self) -> bool {
+        self.text.is_some() || self.length.is_some()
     }
 }
 
@@ -90,6 +94,12 @@ impl Sink for Converter<'_, '_> {
         self.length("str", Some(v.len() as u64))?;
         self.text(v).unwrap_or_else(|| self.builder.str(v))
     }
+    fn short_str(&mut self, v: ShortText<'_>) -> Result {
+        if self.conversions.takes_text() {
+            return self.str(v.as_str());
+        }
+        self.builder.short_str(v)
+    }
     fn begin_array(&mut self, len: Option<u64>) -> Result {
         self.length("array", len)?;
         self.builder.begin_array(len)
@@ -108,6 +118,12 @@ impl Sink for Converter<'_, '_> {
     fn key(&mut self, k: &str) -> Result {
         self.length("str", Some(k.len() as u64))?;
         self.text(k).unwrap_or_else(|| self.builder.key(k))
+    }
+    fn short_key(&mut self, k: ShortText<'_>) -> Result {
+        if self.conversions.takes_text() {
+            return self.key(k.as_str());
+        }
+        self.builder.short_key(k)
     }
     fn end_map(&mut self) -> Result {
         self.builder.end_map()

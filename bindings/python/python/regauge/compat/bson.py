@@ -160,6 +160,7 @@ _DIALECTS = {
     (False, _bson.STANDARD): _dialect(_Standard),
     (True, _bson.STANDARD): _dialect(_AwareStandard),
 }
+_loads = _plain.loads
 _dumps = _plain.dumps
 _size = struct.Struct("<i").unpack_from
 
@@ -205,8 +206,11 @@ def decode(data: Any, codec_options: Any = None) -> Any:
     if isinstance(data, (bytes, bytearray)):
         try:
             # An embedded document with this key may be a DBRef.
-            if b"$ref" not in data and (reader := _reader(codec_options)) is not None:
-                return reader.loads(data)
+            if b"$ref" not in data:
+                if codec_options is None:
+                    return _loads(data)
+                if (reader := _reader(codec_options)) is not None:
+                    return reader.loads(data)
         except Exception:
             pass
     return _bson.decode(data, codec_options)
