@@ -181,7 +181,7 @@ wheels: build                   ## Build a wheel for every installed CPython, an
 drop-ins-check:                 ## Run the suites of msgpack, PyYAML, cbor2, bson, diskcache, orjson and json against regauge.compat (after wheel-check)
 	$(PYTHON) tools/drop_ins_check.py $(if $(DROP_INS),--only $(DROP_INS))
 
-ruby-drop-ins-check:            ## Run the suites of psych, json, msgpack (MSGPACK_RUBY=folder) and Oj (OJ_SOURCE=folder) against regauge/compat (after gem)
+ruby-drop-ins-check:            ## Run the suites of psych and json, and of msgpack, Oj and bson (MSGPACK_RUBY, OJ_SOURCE, BSON_RUBY), against regauge/compat (after gem)
 	ruby tools/ruby_drop_ins_check.rb $(DROP_INS)
 
 python-test:                    ## Build the Python package in place and run its tests, for development

@@ -3,11 +3,11 @@
 
 # Runs the test suites of other libraries against the modules of `regauge/compat`.
 #
-#     ruby tools/ruby_drop_ins_check.rb [psych json msgpack oj …]
+#     ruby tools/ruby_drop_ins_check.rb [psych json msgpack oj bson …]
 #
 # psych's and json's suites are part of Ruby's source, which apt downloads at a pinned version, from the
-# sources of this machine, and whose checksum is verified. Debian does not offer those of msgpack and Oj: they run
-# if MSGPACK_RUBY and OJ_SOURCE name checkouts of their tags. The gem is that in bindings/ruby, after `rake compile`.
+# sources of this machine, and whose checksum is verified. Debian does not offer those of msgpack, Oj and bson:
+# they run if MSGPACK_RUBY, OJ_SOURCE and BSON_RUBY name checkouts of their tags. The gem is that in bindings/ruby, after `rake compile`.
 #
 # Each suite runs twice: as it is, and with the classes that its tests define listed by
 # `Regauge::Compat.permit`. Prints how many tests passed; exits with 1 if, in the second run, a test fails
@@ -78,6 +78,10 @@ def folder_of(name, library)
     FileUtils.rm_rf(copy)
     FileUtils.mkdir_p(copy)
     library["parts"].each { |part| FileUtils.cp_r(File.join(folder, part), copy) }
+    library.fetch("files_to_write", {}).each do |path, text|
+      FileUtils.mkdir_p(File.dirname(File.join(copy, path)))
+      File.write(File.join(copy, path), text)
+    end
     return copy
   end
   folder = File.join(BUILD, "#{name}-#{library["version"]}")

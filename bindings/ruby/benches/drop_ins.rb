@@ -2,13 +2,14 @@
 
 # Measures the plain calls of `regauge/compat` against regauge's own and against the libraries.
 #
-#   ruby -Ilib benches/drop_ins.rb [psych json msgpack oj …]
+#   ruby -Ilib benches/drop_ins.rb [psych json msgpack oj bson …]
 #
 # Measures CPU time, in turns within one process; prints medians as a Markdown table. The documents are a
 # hash of five pairs (small) and an array of 200 hashes of eight values each (large). ROUNDS is the number
 # of rounds (21).
 
 require "regauge/compat"
+require "bson"
 require "json"
 require "msgpack"
 require "oj"
@@ -38,7 +39,16 @@ CALLS = {
   "oj" => {
     "Oj.dump" => [->(it) { Regauge::JSON.dump(it) }, ->(it) { Oj.dump(it, mode: :compat) }],
     "Oj.load" => [->(it) { Regauge::JSON.load(it) }, ->(it) { Oj.load(it, mode: :compat) }]
+  },
+  "bson" => {
+    "Hash#to_bson" => [->(it) { Regauge::BSON.dump(it) }, ->(it) { it.to_bson }],
+    "BSON::Document.from_bson" => [->(it) { Regauge::BSON.load(it) }, ->(it) { BSON::Document.from_bson(BSON::ByteBuffer.new(it)) }]
   }
+}.freeze
+
+TEXTS = {
+  "psych" => YAML.method(:dump), "json" => JSON.method(:dump), "msgpack" => MessagePack.method(:dump),
+  "oj" => JSON.method(:dump), "bson" => ->(object) { object.to_bson.to_s }
 }.freeze
 
 def cpu = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)
@@ -73,8 +83,10 @@ puts "| call | drop-in | vs regauge's own | vs the library |", "|---|---:|---:|-
 CALLS.slice(*(ARGV.empty? ? CALLS.keys : ARGV)).each do |name, calls|
   { "small" => SMALL, "large" => LARGE }.each do |size, object|
     calls.each do |label, (own, call)|
-      text = { "psych" => YAML, "json" => JSON, "msgpack" => MessagePack, "oj" => JSON }.fetch(name).dump(object)
-      document = label.match?(/dump|generate|pack\z/) && !label.end_with?("unpack") ? object : text
+      # A document of BSON is a hash.
+      object = { "rows" => object } if name == "bson" && object.is_a?(Array)
+      text = TEXTS.fetch(name).call(object)
+      document = label.match?(/dump|generate|pack\z|to_bson/) && !label.end_with?("unpack") ? object : text
       mine, drop_in, theirs = measure(name, own, call, document)
       puts format("| %s, %s | %.2f µs | %.2f | %.2f |", label, size, drop_in * 1e6, mine / drop_in, theirs / drop_in)
     end

@@ -6,13 +6,13 @@ require "regauge/compat"
 require "date"
 require "json"
 require "yaml"
-%w[msgpack oj].each do |name|
+%w[bson msgpack oj].each do |name|
   require name
 rescue LoadError
   nil
 end
 
-# `regauge/compat` behaves like psych, json, msgpack and Oj; tools/ruby_drop_ins_check.rb runs their own tests.
+# `regauge/compat` behaves like psych, json, msgpack, Oj and bson; tools/ruby_drop_ins_check.rb runs their own tests.
 class DropInsTest < Minitest::Test
   Thing = Struct.new(:name)
   # A class that no program has listed.
@@ -32,6 +32,7 @@ class DropInsTest < Minitest::Test
     skip "json #{JSON::VERSION}: the drop-in is for version 2" if names.include?("json") && JSON::VERSION.to_i > 2
     needs_msgpack if names.include?("msgpack")
     needs_oj if names.include?("oj")
+    needs_bson if names.include?("bson")
     Regauge::Compat.install(*names)
   end
 
@@ -47,6 +48,13 @@ class DropInsTest < Minitest::Test
     return if defined?(::Oj)
 
     ENV["CI"] == "true" ? flunk("apt-get install ruby-oj") : skip("no oj")
+  end
+
+  # The same without bson.
+  def needs_bson
+    return if defined?(::BSON::Document)
+
+    ENV["CI"] == "true" ? flunk("apt-get install ruby-bson") : skip("no bson")
   end
 
   # Returns what a block returns or raises, in words.
@@ -90,7 +98,7 @@ class DropInsTest < Minitest::Test
       assert_equal MessagePack.singleton_class, MessagePack.method(:pack).owner
     end
     error = assert_raises(ArgumentError) { Regauge::Compat.install("yaml") }
-    assert_equal 'found "yaml", expected one or more of json, msgpack, oj, psych', error.message
+    assert_equal 'found "yaml", expected one or more of bson, json, msgpack, oj, psych', error.message
     assert_raises(ArgumentError) { Regauge::Compat.install }
     assert_equal [], Regauge::Compat.installed
   end
@@ -329,6 +337,89 @@ class DropInsTest < Minitest::Test
     assert_equal "\u00e9^o", Oj.load(document).name
     named = '{"json_class":"DropInsTest::Listed","name":"b"}'
     assert_equal "b", Oj.load(named, mode: :compat, create_additions: true).name
+  end
+
+  # Values of BSON's types, and such that bson refuses.
+  def bson_values
+    id = BSON::ObjectId.from_string("0123456789abcdef01234567")
+    types = BSON::Binary::SUBTYPES.keys.map { |type| BSON::Binary.new("0123456789abcdef", type) }
+    [
+      id, *types, BSON::Binary.new("", :uuid), Time.at(1, 999_999), Time.at(-1, 1500).utc, Time.at(0), :symbol, /a/i, 1..2,
+      BSON::Timestamp.new(1, 2), BSON::MinKey.new, BSON::MaxKey.new, BSON::Decimal128.new("1.5"), BSON::Code.new("a"),
+      BSON::CodeWithScope.new("a", b: 1), BSON::Int64.new(1), BSON::Int32.new(2), BSON::Undefined.new, BigDecimal("1.5"),
+      Date.new(2026, 1, 1), BSON::Document.new(a: [{ b: id }]), Class.new(Hash)[1, 2], { "$ref" => "c", "$id" => id },
+      { 1 => 2 }, { nil => 1 }, { "a\0" => 1 }, { "$a" => 1, "b.c" => 2 }, "x".b, "\xff", "caf\xe9".dup.force_encoding("ISO-8859-1"),
+      "a\0b", 2**31, 2**63 - 1, 2**63, -2**63, -0.0, Float::NAN, Object.new
+    ]
+  end
+
+  # Returns a value with the classes of its parts: a BSON::Document is equal to a Hash.
+  def with_classes(value)
+    case value
+    when Hash then [value.class, value.map { |key, one| [key, key.encoding, with_classes(one)] }]
+    when Array then value.map { |one| with_classes(one) }
+    when String then [value, value.encoding, value.frozen?]
+    when Time then [value, value.utc?, value.nsec]
+    when BSON::Binary then [value.class, value.type, value.data, value.data.encoding]
+    else [value.class, value.inspect.gsub(/0x\h+/, "")]
+    end
+  end
+
+  def test_random_objects_in_bson
+    needs_bson
+    objects = (DropInsDocuments.objects(800, 24) + bson_values).map { |one| { "_id" => 1, value: one, "list" => [one] } }
+    assert_same_outcomes("bson", objects, {
+                           to_bson: ->(object) { object.to_bson.to_s }, document: ->(one) { BSON::Document.new(one).to_bson.to_s },
+                           validating: ->(object) { object.to_bson(BSON::ByteBuffer.new, true).to_s },
+                           buffer: ->(one) { one.to_bson.tap { |buffer| buffer.put_int32(1) }.length }
+                         })
+  end
+
+  def test_random_bson
+    needs_bson
+    objects = DropInsDocuments.new(24).then { |random| Array.new(600) { random.plain(0) } } + bson_values
+    documents = objects.filter_map do |one|
+      { "v" => one, "list" => [one, { "x" => one }] }.to_bson.to_s
+    rescue StandardError
+      nil
+    end
+    random = Random.new(24)
+    broken = documents.flat_map do |bytes|
+      Array.new(3) { bytes.dup.tap { |copy| copy.setbyte(random.rand(copy.bytesize), random.rand(256)) } } << bytes[0..-2]
+    end
+    assert_operator documents.length, :>, 500
+    read = lambda do |type, options = {}|
+      lambda do |bytes|
+        buffer = BSON::ByteBuffer.new(bytes + "\x05\0\0\0\0".b)
+        [with_classes(type.from_bson(buffer, **options)), buffer.length, type.from_bson(buffer)]
+      end
+    end
+    assert_same_outcomes("bson", documents + broken + ["", "\x05\0\0\0".b, "\xFF\xFF\xFF\xFFabc".b], {
+                           document: read.call(BSON::Document), hash: read.call(Hash),
+                           bson: read.call(BSON::Document, { mode: :bson })
+                         })
+  end
+
+  # Plain documents do not get to bson.
+  def test_documents_of_bson_are_regauges
+    install("bson")
+    document = { "_id" => BSON::ObjectId.new, "at" => Time.at(5).utc, "list" => [1, { "a" => nil }], "data" => BSON::Binary.new("x") }
+    own = %i[put_hash get_hash].to_h { |name| [name, BSON::ByteBuffer.instance_method(name)] }
+    own.each_key { |name| replace(name) { |*, **| raise "the library was asked" } }
+    found = BSON::Document.from_bson(BSON::ByteBuffer.new(document.to_bson.to_s))
+    assert_equal [BSON::Document, BSON::Document], [found.class, found["list"][1].class]
+    assert_equal document, found
+    assert_equal document["_id"], found[:_id]
+    found[:b] = { c: 1 }
+    assert_equal 1, found["b"]["c"]
+  ensure
+    own&.each { |name, method| replace(name, method) }
+  end
+
+  # Replaces a method of bson's buffers.
+  def replace(name, method = nil, &block)
+    BSON::ByteBuffer.send(:remove_method, name)
+    BSON::ByteBuffer.define_method(name, method || block)
   end
 
   def test_extension_types_are_msgpacks

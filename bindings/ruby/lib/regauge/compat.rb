@@ -16,7 +16,7 @@ module Regauge
   # See docs/drop-ins.md for what regauge does itself, and what differs.
   module Compat
     # The names that `install` takes.
-    NAMES = %w[json msgpack oj psych].freeze
+    NAMES = %w[bson json msgpack oj psych].freeze
 
     # The classes that a document may name where a library would build an object of any class. They
     # only hold data.

@@ -17,6 +17,7 @@ use regauge::{Error, ErrorKind, OnLoss, Origin, Result};
 
 use crate::names::names;
 use crate::options::{Settings, permitted};
+use crate::plain::not_plain;
 use crate::ruby::{self, Jump, NIL, VALUE};
 use crate::scratch::Scratch;
 
@@ -171,7 +172,12 @@ impl<'a> Build<'a> {
         values.push(ruby::interned(kind));
         arguments.iter().for_each(|argument| values.push(*argument));
         let names = names();
-        let result = ruby::call(names.build, names.id_ext, values.from(base));
+        let dialect = self.settings.plain.filter(|plain| plain.converts());
+        let maker = dialect.map_or(names.build, |plain| plain.values);
+        let result = ruby::call(maker, names.id_ext, values.from(base));
+        if matches!(&result, Ok(made) if *made == maker) {
+            return Err(not_plain());
+        }
         self.called(base, result)
     }
 
@@ -196,6 +202,17 @@ impl<'a> Build<'a> {
     /// Builds a hash from the pairs from `base` on, whose keys are text.
     #[inline]
     fn plain_hash(&mut self, base: usize) -> Result<VALUE> {
+        if let Some(plain) = self.settings.plain
+            && plain.hash != NIL
+        {
+            let hash = match ruby::allocate(plain.hash) {
+                Ok(hash) => hash,
+                Err(jump) => return self.jumped(jump),
+            };
+            ruby::hash_insert_plain(hash, self.scratch.values.from(base));
+            ruby::keep(hash);
+            return Ok(hash);
+        }
         if self.settings.core.duplicate_keys == regauge::convert::DuplicateKeys::Refuse {
             let hash = ruby::hash();
             self.hash(hash, base, true)?;

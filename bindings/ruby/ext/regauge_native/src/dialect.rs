@@ -23,6 +23,10 @@ impl Held for Dialect {
     fn mark(&self) {
         ruby::mark(self.settings.permit);
         ruby::mark(self.settings.default);
+        if let Some(plain) = self.settings.plain {
+            ruby::mark(plain.values);
+            ruby::mark(plain.hash);
+        }
     }
 }
 
@@ -30,7 +34,8 @@ static DIALECT: DataType<Dialect> = DataType::new();
 
 /// `Native.dialect(format, plain, keywords)`: `plain` lists what counts as plain besides `nil`,
 /// booleans, numbers, text, arrays and hashes (`:symbols`), restricts it (`:bare_text`, `:filled`), or asks for an
-/// array of all documents (`:documents`).
+/// array of all documents (`:documents`). After the words may come a module that converts other values
+/// ([`Plain::values`]) and a class of hashes.
 pub fn open(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let &[format, plain, keywords] = arguments else {
         return Err(ruby::argument_error("dialect takes a format, an array and keywords"));
@@ -40,12 +45,18 @@ pub fn open(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let words: Vec<String> = (0..ruby::array_length(plain))
         .filter_map(|index| word(ruby::array_at(plain, index)))
         .collect();
+    let other = |index: usize| match words.len() + index {
+        place if place < ruby::array_length(plain) => ruby::array_at(plain, place),
+        _ => NIL,
+    };
     let has = |name: &str| words.iter().any(|word| word == name);
     settings.plain = Some(Plain {
         symbols: has("symbols"),
         bare_text: has("bare_text"),
         filled: has("filled"),
         documents: has("documents"),
+        values: other(0),
+        hash: other(1),
     });
     Ok(DIALECT.wrap(names().dialect_class, Dialect { settings }))
 }

@@ -64,6 +64,7 @@ names! {
     ;
     id_call: c"call",
     id_ext: c"ext",
+    id_lower: c"lower",
     id_typed: c"typed",
     id_collect: c"collect",
     id_simplify: c"simplify",

@@ -19,6 +19,19 @@ pub struct Plain {
     pub filled: bool,
     /// Whether all documents are read, into an array.
     pub documents: bool,
+    /// A module whose `ext` builds the values that only some formats have, and whose `lower` turns
+    /// objects into what is written for them; each returns the module itself for what is not plain. `nil`
+    /// if there is none.
+    pub values: VALUE,
+    /// The class of hashes, if it is not Hash; `nil` otherwise.
+    pub hash: VALUE,
+}
+
+impl Plain {
+    /// Returns whether values of other classes are plain data as well.
+    pub fn converts(self) -> bool {
+        self.values != ruby::NIL
+    }
 }
 
 /// The error for anything else, which only a dialect sees.
@@ -47,6 +60,8 @@ pub struct Checks {
     plain: Option<Plain>,
     /// Whether symbols may be keys in any case.
     takes_symbol_keys: bool,
+    /// Whether only text and symbols may be keys.
+    takes_text_keys: bool,
     /// The least float that passes, except 0; 0 if all do.
     float_least: f64,
     /// The containers so far, if they would get an anchor where they occur again.
@@ -62,13 +77,22 @@ impl Checks {
             _ => 0.0,
         };
         let seen = HashSet::default();
-        Checks { plain: settings.plain, takes_symbol_keys: is_json, float_least, seen }
+        let converts = settings.plain.is_some_and(Plain::converts);
+        let takes_text_keys = converts || settings.plain.is_some_and(|plain| plain.bare_text);
+        let takes_symbol_keys = is_json || converts;
+        Checks { plain: settings.plain, takes_symbol_keys, takes_text_keys, float_least, seen }
     }
 
     /// Returns whether text must need no quotes.
     #[inline(always)]
     pub fn is_bare(&self) -> bool {
         self.plain.is_some_and(|plain| plain.bare_text)
+    }
+
+    /// Returns whether keys must be text or symbols.
+    #[inline(always)]
+    pub fn takes_text_keys(&self) -> bool {
+        self.takes_text_keys
     }
 
     /// Checks a value on the heap: of no subclass, and without methods of its own.
@@ -132,12 +156,14 @@ fn is_plain(value: VALUE, kind: u32, plain: Plain) -> bool {
     match kind {
         T_STRING => {
             ruby::heap_class(value) == ruby::core_class(kind)
+                && (!plain.converts() || ruby::text_kind(value) == Text::Utf8)
                 && (!plain.bare_text
                     || !ruby::has_extra_variables(value)
                         && ruby::text_kind(value) == Text::Utf8
                         && is_bare(ruby::bytes_of(value)))
         }
-        T_ARRAY | T_HASH => ruby::heap_class(value) == ruby::core_class(kind),
+        T_ARRAY => ruby::heap_class(value) == ruby::core_class(kind),
+        T_HASH => [ruby::core_class(kind), plain.hash].contains(&ruby::heap_class(value)),
         T_FLOAT | T_BIGNUM | T_SYMBOL => true,
         _ => false,
     }

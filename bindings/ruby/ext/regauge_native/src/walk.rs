@@ -93,7 +93,9 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
             };
         }
         let kind = ruby::heap_kind(value);
-        self.checks.value(value, kind)?;
+        if let Err(error) = self.checks.value(value, kind) {
+            return self.lowered(value, depth, error);
+        }
         match kind {
             T_STRING => self.string(value),
             T_ARRAY => self.array(value, depth),
@@ -288,7 +290,7 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
     /// Handles a key that is not text: it is small, so it is buffered.
     #[cold]
     fn rare_key(&mut self, key: VALUE, depth: u32) -> Result {
-        if self.checks.is_bare() {
+        if self.checks.takes_text_keys() {
             return Err(not_plain());
         }
         let mut builder = regauge::tree::Builder::new(&self.settings.core.limits);
@@ -311,6 +313,25 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
     fn jumped<T>(&mut self, jump: Jump) -> Result<T> {
         self.jump = Some(jump);
         Err(Error::new(ErrorKind::Io, "a method raised an exception"))
+    }
+
+    /// Writes what a dialect makes of an object that is not plain data.
+    #[cold]
+    fn lowered(&mut self, object: VALUE, depth: u32, error: Error) -> Result {
+        let Some(plain) = self.settings.plain.filter(|plain| plain.converts()) else {
+            return Err(error);
+        };
+        self.runs += 1;
+        let lowered = match ruby::call(plain.values, names().id_lower, &[object]) {
+            Ok(lowered) => lowered,
+            Err(jump) => return self.jumped(jump),
+        };
+        if lowered == plain.values {
+            return Err(error);
+        }
+        let result = self.object(lowered, depth);
+        ruby::keep(lowered);
+        result
     }
 
     /// Handles everything that is not plain data: times, the Ruby side's representation of a value

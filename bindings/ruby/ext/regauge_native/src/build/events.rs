@@ -7,7 +7,7 @@ use regauge::limits::Limit;
 use regauge::{BigInt, Error, ErrorKind, Ext, Origin, Result, Sink, Type, Value};
 
 use super::{Build, Frame, Kind, Typed};
-use crate::plain::not_plain;
+use crate::plain::{Plain, not_plain};
 use crate::ruby::{self, NIL, VALUE};
 
 /// `-0.0`.
@@ -74,6 +74,9 @@ impl Sink for Build<'_> {
     }
     #[inline]
     fn bytes(&mut self, v: &[u8]) -> Result {
+        if self.settings.plain.is_some_and(Plain::converts) {
+            return self.special("binary", &[ruby::integer(0), ruby::binary(v)]);
+        }
         self.string(ruby::binary(v))
     }
     fn big_int(&mut self, v: BigInt<'_>) -> Result {
@@ -97,7 +100,19 @@ impl Sink for Build<'_> {
         if let Some(plain) = self.settings.plain
             && !(plain.symbols && matches!(v, Ext::Symbol(_)))
         {
-            return Err(not_plain());
+            return match v {
+                _ if !plain.converts() => Err(not_plain()),
+                Ext::Timestamp(at) => {
+                    let nanoseconds = ruby::integer(at.nanoseconds.into());
+                    self.special("time", &[ruby::integer(at.seconds), nanoseconds])
+                }
+                Ext::ObjectId(v) => self.special("object_id", &[ruby::binary(&v)]),
+                Ext::Binary(subtype, v) => {
+                    self.special("binary", &[ruby::integer(subtype.into()), ruby::binary(v)])
+                }
+                Ext::Uuid(v) => self.special("uuid", &[ruby::binary(&v)]),
+                _ => Err(not_plain()),
+            };
         }
         let date = |v: &str| ruby::text(v);
         match v {
