@@ -18,7 +18,7 @@ use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use regauge::{Format, Options};
-use regauge_store::{Codec, KeyKind, Order, Store};
+use regauge_store::{Codec, KeyKind, Order, Range, Store};
 
 use crate::errors::{self, Way};
 use crate::options::{For, Given};
@@ -461,6 +461,20 @@ impl PyStore {
     /// Stores what was changed since `_begin`, or nothing of it.
     fn _end(&self, py: Python<'_>, commit: bool) -> PyResult<()> {
         self.with(py, Way::Encode, |store| store.engine().end(commit))
+    }
+
+    /// Returns the first key from one key (inclusive) to another (exclusive), or the last; or `None`.
+    fn _end_key<'py>(
+        &self,
+        from_: &Bound<'py, PyAny>,
+        to: &Bound<'py, PyAny>,
+        last: bool,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let py = from_.py();
+        let range = Range { from: Some(self.key(from_)?), to: Some(self.key(to)?) };
+        let order = if last { Order::Descending } else { Order::Ascending };
+        let keys = self.with(py, Way::Decode, |store| store.keys(&range, order, 1))?;
+        keys.first().map(|key| self.named(py, key)).transpose()
     }
 
     /// Returns places and keys in the order in which the keys were first put, after a place.

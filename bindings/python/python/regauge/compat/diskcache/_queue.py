@@ -28,7 +28,7 @@ def _end(store: Store, prefix: str | None, side: str) -> Any:
     reverse = _SIDES[side]
     ranges = _ranges(prefix)
     for first, after in reversed(ranges) if reverse else ranges:
-        for name in store.scan_keys(from_=first, to=after, reverse=reverse):
+        if (name := store._end_key(first, after, reverse)) is not None:
             return name
     return None
 
