@@ -41,7 +41,7 @@ SPARK ?= no
 .DEFAULT_GOAL := check
 .PHONY: check demo data results test test-servers test-gateway help build lint fmt bench figures fuzz fuzz-check sanitize docs site site-check memory clean \
   wheel wheel-check wheels languages-check drop-ins-check ruby-drop-ins-check python-test gem gem-source gem-check gem-test gem-test-jruby gem-test-newer \
-  dist-linux dist-check dist-windows dist-windows-check dist-deb dist-deb-check dist-image dist-image-check dist-gem dist-wheels dist-sums \
+  dist-linux dist-check dist-windows dist-windows-check dist-deb dist-deb-check dist-image dist-image-check dist-gem dist-wheels dist-crates dist-crates-check dist-sums \
   version-check deny
 
 check: test                     ## Same as `test`
@@ -224,6 +224,12 @@ dist-wheels:                    ## Build and test wheels for every installed CPy
 dist-gem:                       ## Build the source gem and test it installed, in dist/
 	cd bindings/ruby && PROFILE=$(DIST_PROFILE) rake source_gem_test
 	mkdir -p dist && cp bindings/ruby/pkg/regauge-source.gem dist/regauge-$(VERSION).gem
+
+dist-crates:                    ## Pack the crates as they are published, in dist/
+	$(PYTHON) tools/dist_crates.py --cargo "$(CARGO)"
+
+dist-crates-check:              ## Run their examples and the command with nothing else of the repository (after dist-crates)
+	$(PYTHON) tools/dist_crates_check.py --cargo "$(CARGO)"
 
 dist-sums:                      ## Write the checksums of everything in dist/
 	cd dist && rm -f SHA256SUMS && sums=$$(sha256sum *) && echo "$$sums" | tee SHA256SUMS

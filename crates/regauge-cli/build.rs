@@ -8,8 +8,16 @@ fn main() {
     println!("cargo::rerun-if-env-changed=REGAUGE_COMMIT");
     let target = std::env::var("TARGET").unwrap_or_default();
     println!("cargo::rustc-env=REGAUGE_TARGET={target}");
-    let commit = std::env::var("REGAUGE_COMMIT").ok().or_else(commit_of_clone);
+    let commit =
+        std::env::var("REGAUGE_COMMIT").ok().or_else(commit_of_crate).or_else(commit_of_clone);
     println!("cargo::rustc-env=REGAUGE_COMMIT={}", commit.as_deref().unwrap_or("unknown"));
+}
+
+/// Returns the commit that the crate was packed from, which cargo writes into a file of it.
+fn commit_of_crate() -> Option<String> {
+    let written = std::fs::read_to_string(".cargo_vcs_info.json").ok()?;
+    let (_, commit) = written.split_once("\"sha1\": \"")?;
+    Some(commit.split_once('"')?.0.to_owned())
 }
 
 /// Returns the commit that is checked out. Only a clone of ours is asked: sources without one may be

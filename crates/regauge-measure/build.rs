@@ -58,10 +58,11 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
 }
 
 /// Name and version of the native contenders, from the lock file of the workspace. There is none
-/// above a crate that comes from a registry: reports then say that the version is not known.
-fn locked_versions(root: &Path) -> Vec<(String, String)> {
-    let Some(lock) = root.ancestors().map(|up| up.join("Cargo.lock")).find(|lock| lock.exists())
-    else {
+/// above a crate that comes from a registry: reports then say that the version is not known. The lock file
+/// inside such a crate says what it was packed with, not what is compiled here.
+fn locked_versions(lab: &Path) -> Vec<(String, String)> {
+    let above = lab.ancestors().skip(2);
+    let Some(lock) = above.map(|up| up.join("Cargo.lock")).find(|lock| lock.exists()) else {
         return Vec::new();
     };
     println!("cargo::rerun-if-changed={}", lock.display());

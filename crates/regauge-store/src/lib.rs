@@ -5,6 +5,18 @@
 //! [`envelope`] of 16 bytes. Regauge's core converts documents on the way in and out: exactly, or
 //! not at all.
 //!
+//! ```
+//! use regauge::Format;
+//! use regauge_store::{DEFAULT_COLLECTION, Store};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let url = format!("sqlite:{}", folder.path().join("objects.db").display());
+//! let mut store = Store::open(&url, DEFAULT_COLLECTION, Some("msgpack+zstd".parse()?))?;
+//! store.put(b"user/17", b"name: Ada\n", Format::Yaml)?;
+//! assert_eq!(store.get(b"user/17", Format::Json)?.unwrap(), b"{\"name\":\"Ada\"}");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! Another program's table can be adopted unchanged: its values have no envelope, and the
 //! collection's settings say what they are. `docs/store.md` documents every byte.
 
