@@ -64,9 +64,11 @@ def unpack(architecture):
     missing = [name for name in EXPECTED if not (unpacked / name).is_file() or not (unpacked / name).stat().st_size]
     if missing:
         sys.exit(f"{path.name} has no {', '.join(missing)}")
-    kind = said("readelf", "--program-headers", "--dynamic", unpacked / "regauge")
+    kind = said("readelf", "--program-headers", "--section-headers", "--dynamic", unpacked / "regauge")
     if "INTERP" in kind or "NEEDED" in kind:
         sys.exit(f"{path.name}: the binary needs a loader or libraries of the system")
+    if ".symtab" in kind:
+        sys.exit(f"{path.name}: the binary has its symbols, which nothing needs")
     has_no_private_path(path, unpacked / "regauge")
     return unpacked
 

@@ -92,11 +92,13 @@ def warn_of_changes():
         print("warning: files differ from the commit; the binaries say so", file=sys.stderr)
 
 
-def built(target, profile, cargo, tools, program="regauge"):
-    """Builds the command for a target, with tools of the environment; returns the path of the binary."""
+def built(target, profile, cargo, tools, program="regauge", link=()):
+    """Builds the command for a target, with tools of the environment and arguments for the linker; returns the path
+    of the binary."""
     home = os.environ.get("CARGO_HOME") or os.path.expanduser("~/.cargo")
     # No path of this machine in messages.
     flags = [f"--remap-path-prefix={home}=/cargo", f"--remap-path-prefix={ROOT}=/regauge"]
+    flags += [f"-Clink-arg={argument}" for argument in link]
     environment = {
         **os.environ,
         **tools,
