@@ -35,6 +35,8 @@ BINDINGS ?=
 IN_BINDINGS = $(if $(BINDINGS),CARGO_TARGET_DIR=$(BINDINGS))
 # Servers that `make test-servers` requires; others are skipped if they are not available.
 REQUIRE ?=
+# A CPython 3.11 that was built with musl: `make dist-wheels` tests the musllinux wheels with it.
+MUSL_PYTHON ?=
 # `make wheel SPARK=yes` tests the PySpark data source (450 MB); auto: if Java is installed.
 SPARK ?= no
 
@@ -215,11 +217,12 @@ dist-image:                     ## Pack the static binaries as a container image
 dist-image-check:               ## Run a container of the image (needs root, runc, skopeo, umoci)
 	$(PYTHON) tools/dist_image_check.py
 
-dist-wheels:                    ## Build and test wheels for every installed CPython and Linux of 2014 or later, in dist/ (after dist-linux)
+dist-wheels:                    ## Build wheels for each CPython here and Linux with glibc or musl, in dist/ (after dist-linux)
 	mkdir -p build/dist
 	tar -xzf dist/regauge-$(VERSION)-x86_64-linux.tar.gz -C build/dist --strip-components=1 --wildcards '*/regauge'
 	$(PYTHON) tools/python_wheel.py --all --abi3 --peers --portable --profile $(DIST_PROFILE) --command build/dist/regauge
 	cp build/python/wheels/*.whl dist/
+	$(PYTHON) tools/dist_wheels.py --profile $(DIST_PROFILE) $(if $(MUSL_PYTHON),--musl-python $(MUSL_PYTHON))
 
 dist-gem:                       ## Build the source gem and test it installed, in dist/
 	cd bindings/ruby && PROFILE=$(DIST_PROFILE) rake source_gem_test

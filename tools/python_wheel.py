@@ -21,6 +21,8 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "bindings" / "python"
 BUILD = ROOT / "build" / "python"
+# Where maturin looks for programs to put into a wheel.
+SCRIPTS = PACKAGE / "regauge._regauge.data" / "scripts"
 
 # Requirements of the tests, and the peers for comparison.
 TOOLS = ["pytest", "hypothesis"]
@@ -118,6 +120,11 @@ def lint(interpreter, arguments):
         cwd=PACKAGE, env={**os.environ, "PYO3_PYTHON": str(interpreter)})
 
 
+def with_zig(maturin):
+    """Returns the environment in which maturin finds zig, a module of the Python beside it."""
+    return {**os.environ, "PATH": f"{maturin.parent}{os.pathsep}{os.environ['PATH']}"}
+
+
 def build(maturin, interpreter, arguments, abi3):
     """Builds one wheel; returns its path."""
     fresh = BUILD / "fresh"
@@ -127,7 +134,7 @@ def build(maturin, interpreter, arguments, abi3):
     command += ["--zig", "--compatibility", "manylinux2014"] if arguments.portable else ["--auditwheel", "skip"]
     if abi3:
         command += ["--features", "abi3"]
-    run(*command, cwd=PACKAGE)
+    run(*command, cwd=PACKAGE, env=with_zig(maturin) if arguments.portable else None)
     [wheel] = fresh.glob("*.whl")
     return pathlib.Path(shutil.move(wheel, BUILD / "wheels" / wheel.name))
 
@@ -178,9 +185,8 @@ def main():
         chosen = [about(one) for one in arguments.interpreter or [sys.executable]]
     if not chosen or None in chosen:
         sys.exit("found no CPython of 3.10 or later to build for")
-    scripts = PACKAGE / "regauge.data" / "scripts"
-    scripts.mkdir(parents=True, exist_ok=True)
-    shutil.copy2(arguments.command, scripts / "regauge")
+    SCRIPTS.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(arguments.command, SCRIPTS / "regauge")
     # A module that was put there for development must not go into the wheel.
     for stray in (PACKAGE / "python" / "regauge").glob("_regauge*.so"):
         stray.unlink()

@@ -25,7 +25,7 @@ def main() -> int:
     """Runs the command with this process's arguments."""
     path = _command()
     if path is None:
-        print("regauge: the command is not installed; reinstall the package", file=sys.stderr)
+        print("regauge: the command is not installed: the wheels and the crate regauge-cli have it", file=sys.stderr)
         return 127
     arguments = [path, *sys.argv[1:]]
     if os.name == "nt":

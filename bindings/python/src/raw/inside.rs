@@ -183,6 +183,7 @@ mod quick {
     }
 
     /// Prefetch distance in values: walking a list is faster than memory.
+    #[cfg(target_arch = "x86_64")]
     const AHEAD: usize = 4;
 
     impl<'a, 'py> Items<'a, 'py> {
