@@ -217,7 +217,7 @@ dist-image:                     ## Pack the static binaries as a container image
 dist-image-check:               ## Run a container of the image (needs root, runc, skopeo, umoci)
 	$(PYTHON) tools/dist_image_check.py
 
-dist-wheels:                    ## Build wheels for each CPython here and Linux with glibc or musl, in dist/ (after dist-linux)
+dist-wheels:                    ## Build wheels for each CPython here and Linux with glibc or musl, and the sdist, in dist/ (after dist-linux)
 	mkdir -p build/dist
 	tar -xzf dist/regauge-$(VERSION)-x86_64-linux.tar.gz -C build/dist --strip-components=1 --wildcards '*/regauge'
 	$(PYTHON) tools/python_wheel.py --all --abi3 --peers --portable --profile $(DIST_PROFILE) --command build/dist/regauge

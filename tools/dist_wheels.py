@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
-"""Builds the wheels for other Linux systems than this one, and checks each:
+"""Builds the wheels for other Linux systems than this one, and the source distribution, and checks each:
 
     python3 tools/dist_wheels.py [--profile release] [--only musllinux_1_2_x86_64 …] [--version 3.11 …]
 
     dist/regauge-VERSION-cp311-cp311-manylinux2014_aarch64.manylinux_2_17_aarch64.whl
     dist/regauge-VERSION-cp311-cp311-musllinux_1_2_x86_64.whl
     …
+    dist/regauge-VERSION.tar.gz
 
 `make dist-wheels` builds those for glibc and this architecture with tools/python_wheel.py, in the interpreters that
 are here. The others are linked by zig for interpreters that maturin knows; a wheel has the static binary of its
 architecture. Each has to keep the rules of its tag. Those for glibc on aarch64 are then installed into an empty folder
 and tested in QEMU, with Debian's Python; those for musl and this architecture if `--musl-python` names a CPython 3.11
-that was built with musl.
+that was built with musl. The source distribution is built and tested in an empty environment.
 """
 
 import argparse
@@ -135,18 +136,32 @@ def check_foreign(python, wheel, platform):
     run(*emulator, folder / "bin" / "regauge", "--version")
 
 
+def check_sdist(sdist, interpreter, profile):
+    """Builds the source distribution where nothing of the repository is, and tests what it installs."""
+    python = environment(BUILD / "venv-sdist", interpreter)
+    install(python, ["pytest", "hypothesis"], needed=True)
+    folder = BUILD / "sdist"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", sdist, cwd=folder,
+        env={**os.environ, "MATURIN_PEP517_ARGS": f"--profile {profile}"})
+    run(python, "-m", "pytest", "-q", "-p", "no:cacheprovider",
+        *(PACKAGE / "tests" / f"test_{name}.py" for name in VALUES), cwd=folder)
+
+
 def main():
     names = {name_of(one): one for one in platforms()}
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--profile", default="release", help="the profile that cargo builds with")
-    parser.add_argument("--only", action="append", choices=names, help="default: all")
+    parser.add_argument("--only", action="append", choices=[*names, "sdist"], help="default: all")
     parser.add_argument("--version", action="append", help="3.11, or abi3; default: every CPython here, and abi3")
     parser.add_argument("--musl-python", help=f"a CPython {PYTHON} that was built with musl")
     arguments = parser.parse_args()
     need("readelf", "binutils")
     DIST.mkdir(exist_ok=True)
     BUILD.mkdir(parents=True, exist_ok=True)
-    here = ["{}.{}".format(*one["version"]) + ("t" if one["free"] else "") for one in interpreters()]
+    known = interpreters()
+    here = ["{}.{}".format(*one["version"]) + ("t" if one["free"] else "") for one in known]
     versions = arguments.version or [*here, "abi3"]
     python = environment(TOOLS, sys.executable)
     install(python, ["maturin[zig]>=1.9,<2", "auditwheel==6.8.2"], needed=True)
@@ -164,6 +179,14 @@ def main():
                 check_foreign(runner, wheel, platform)
             report(wheel)
             print(f"  keeps the rules of its tag; {f'tested on CPython {PYTHON}' if tested else 'not run'}", flush=True)
+    if not arguments.only or "sdist" in arguments.only:
+        shutil.rmtree(BUILD / "fresh-sdist", ignore_errors=True)
+        run(maturin, "sdist", "--out", BUILD / "fresh-sdist", cwd=PACKAGE)
+        [sdist] = (BUILD / "fresh-sdist").glob("*.tar.gz")
+        shutil.copy2(sdist, DIST / sdist.name)
+        check_sdist(DIST / sdist.name, known[-1]["path"], arguments.profile)
+        report(DIST / sdist.name)
+        print("  built and tested in an empty environment", flush=True)
 
 
 if __name__ == "__main__":

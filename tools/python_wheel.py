@@ -21,7 +21,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "bindings" / "python"
 BUILD = ROOT / "build" / "python"
-# Where maturin looks for programs to put into a wheel.
+# Where maturin looks for programs to put into a wheel. An sdist has none.
 SCRIPTS = PACKAGE / "regauge._regauge.data" / "scripts"
 
 # Requirements of the tests, and the peers for comparison.
