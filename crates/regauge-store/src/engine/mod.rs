@@ -337,10 +337,7 @@ pub trait Engine: Send {
     /// # Errors
     /// `Usage` for an engine without transactions that last for several calls; `Engine`.
     fn begin(&self) -> Result {
-        Err(Error::usage(format!(
-            "{} has no transactions that last for several calls",
-            self.name()
-        )))
+        Err(no_transactions(&self.name()))
     }
 
     /// Ends the transaction that [`begin`](Engine::begin) began: stores all its changes, or none.
@@ -348,7 +345,7 @@ pub trait Engine: Send {
     /// # Errors
     /// Those of `begin`.
     fn end(&self, _commit: bool) -> Result {
-        self.begin()
+        Err(no_transactions(&self.name()))
     }
 
     /// Returns the number of values and their total size.
@@ -383,6 +380,10 @@ pub trait Engine: Send {
     /// # Errors
     /// `Engine`.
     fn notes(&self, prefix: &str) -> Result<Vec<String>>;
+}
+
+fn no_transactions(engine: &str) -> Error {
+    Error::usage(format!("{engine} has no transactions that last for several calls"))
 }
 
 /// Returns the name of the note that marks a collection being created.
