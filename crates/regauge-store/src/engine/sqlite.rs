@@ -6,6 +6,7 @@
 //! acknowledged (`synchronous = FULL`).
 
 mod recent;
+mod sql;
 #[allow(unsafe_code, reason = "memory that processes share")]
 mod wal_index;
 mod writer;
@@ -17,13 +18,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::types::{ToSql, ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, Row};
 
-use super::column::{self, Key, Stored};
-use super::{Change, Engine, KeyKind, Layout, Order, Pair, Range};
+use super::column::{Key, Stored};
+use super::{Change, Engine, Layout, Order, Pair, Range};
 use crate::error::{Error, Result, shown};
 use recent::Recent;
+use sql::{Texts, identifier, key_bytes, literal, quoted, stored_bytes, table_of, text_view};
 use writing::Writing;
 
 /// How long a change waits for another writer.
@@ -44,29 +45,6 @@ pub struct Sqlite {
     connection: Connection,
     /// The statements of the most recently used collection.
     texts: RefCell<Option<Arc<Texts>>>,
-}
-
-/// The statements for single values, which are too fast to build their texts each time.
-struct Texts {
-    layout: Layout,
-    get: String,
-    put: String,
-    delete: String,
-}
-
-impl Texts {
-    fn new(layout: &Layout) -> Texts {
-        let (table, key, value) = quoted(layout);
-        Texts {
-            layout: layout.clone(),
-            get: format!("SELECT {value} FROM {table} WHERE {key} = ?1 AND {value} IS NOT NULL"),
-            put: format!(
-                "INSERT INTO {table} ({key}, {value}) VALUES (?1, ?2) \
-                 ON CONFLICT ({key}) DO UPDATE SET {value} = excluded.{value}"
-            ),
-            delete: format!("DELETE FROM {table} WHERE {key} = ?1"),
-        }
-    }
 }
 
 impl Sqlite {
@@ -578,91 +556,6 @@ impl Engine for Sqlite {
             .map_err(failed("read the notes"))?;
         Ok(names.into_iter().filter(|name| name.starts_with(prefix)).collect())
     }
-}
-
-impl ToSql for Key<'_> {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(match self {
-            Key::Bytes(bytes) => ToSqlOutput::Borrowed(ValueRef::Blob(bytes)),
-            Key::Text(text) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
-            Key::Integer(number) => ToSqlOutput::Owned(Value::Integer(*number)),
-        })
-    }
-}
-
-/// Returns the bytes of a key. A key of another type than the column's declared one would sort
-/// elsewhere: a walk would miss rows.
-fn key_bytes(layout: &Layout, key: ValueRef<'_>) -> Result<Vec<u8>> {
-    match (layout.key_kind, key) {
-        (KeyKind::Integer, ValueRef::Integer(number)) => Ok(number.to_string().into_bytes()),
-        (KeyKind::Text, ValueRef::Text(bytes)) | (KeyKind::Bytes, ValueRef::Blob(bytes)) => {
-            Ok(bytes.to_vec())
-        }
-        (kind, other) => Err(Error::usage(format!(
-            "table {}: column {} holds a key of type {}, expected {}; adopt it with the right \
-             key kind",
-            layout.table,
-            layout.key,
-            other.data_type(),
-            kind.name()
-        ))),
-    }
-}
-
-impl ToSql for Stored<'_> {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::Borrowed(match self {
-            Stored::Bytes(bytes) => ValueRef::Blob(bytes),
-            Stored::Text(text) => ValueRef::Text(text.as_bytes()),
-        }))
-    }
-}
-
-fn stored_bytes(layout: &Layout, value: ValueRef<'_>) -> Vec<u8> {
-    match value {
-        ValueRef::Text(text) if layout.text => column::from_text(text),
-        ValueRef::Blob(bytes) | ValueRef::Text(bytes) => bytes.to_vec(),
-        ValueRef::Integer(number) => number.to_string().into_bytes(),
-        ValueRef::Real(number) => number.to_string().into_bytes(),
-        ValueRef::Null => Vec::new(),
-    }
-}
-
-/// Builds the statements that create the table of a collection, and its view for humans.
-fn table_of(layout: &Layout) -> String {
-    let (table, key, value) = quoted(layout);
-    let view = identifier(&text_view(layout));
-    let key_type = match layout.key_kind {
-        KeyKind::Bytes => "BLOB",
-        KeyKind::Text => "TEXT",
-        KeyKind::Integer => "INTEGER",
-    };
-    let value_type = if layout.text { "TEXT" } else { "BLOB" };
-    format!(
-        "CREATE TABLE IF NOT EXISTS {table} (\
-           {key} {key_type} NOT NULL UNIQUE, {value} {value_type} NOT NULL);\
-         CREATE VIEW IF NOT EXISTS {view} AS SELECT CAST({key} AS TEXT) AS {key}, {value} \
-           FROM {table}"
-    )
-}
-
-/// Builds the view that shows keys as text.
-fn text_view(layout: &Layout) -> String {
-    format!("{}_text", layout.table)
-}
-
-fn quoted(layout: &Layout) -> (String, String, String) {
-    (identifier(&layout.table), identifier(&layout.key), identifier(&layout.value))
-}
-
-/// Quotes a name for SQL, whatever it contains.
-fn identifier(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
-}
-
-/// Quotes a text for SQL.
-fn literal(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
 }
 
 fn code(error: &rusqlite::Error) -> Option<ErrorCode> {
