@@ -9,8 +9,7 @@ use std::io::Read;
 
 use crate::model::format::{Format, Framing};
 use crate::model::hint::Hint;
-use crate::model::limits::Limit;
-use crate::model::limits::Limits;
+use crate::model::limits::{Limit, Limits};
 use crate::policy::event::{Sink, Source};
 use crate::{Error, ErrorKind, Result};
 

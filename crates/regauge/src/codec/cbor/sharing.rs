@@ -4,8 +4,7 @@
 use std::sync::Arc;
 
 use crate::model::hint::Hint;
-use crate::model::limits::Limit;
-use crate::model::limits::Limits;
+use crate::model::limits::{Limit, Limits};
 use crate::model::option::Opt;
 use crate::model::value::Value;
 use crate::{Error, Result};

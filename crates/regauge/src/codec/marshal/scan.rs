@@ -18,8 +18,7 @@ mod tables;
 use self::faults::{negative, shown, syntax};
 use super::types::*;
 use crate::model::hint::Hint;
-use crate::model::limits::Limit;
-use crate::model::limits::Limits;
+use crate::model::limits::{Limit, Limits};
 use crate::{Error, Result};
 
 pub(super) use self::tables::{Symbol, Tables};

@@ -1,8 +1,7 @@
 //! The sinks that the reader itself drives.
 
 use crate::model::hint::Hint;
-use crate::model::limits::Limit;
-use crate::model::limits::Limits;
+use crate::model::limits::{Limit, Limits};
 use crate::model::value::Value;
 use crate::policy::event::{BigInt, Ext, Sink};
 use crate::policy::fidelity::Fidelity;

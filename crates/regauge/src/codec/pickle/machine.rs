@@ -14,8 +14,7 @@ use super::arena::{Arena, Kind, Node, Span, Step};
 use super::arrays;
 use super::types::*;
 use crate::model::hint::Hint;
-use crate::model::limits::Limit;
-use crate::model::limits::Limits;
+use crate::model::limits::{Limit, Limits};
 use crate::{Error, ErrorKind, Result};
 
 /// Places in a pickle take 32 bits, and every byte creates fewer than two nodes.

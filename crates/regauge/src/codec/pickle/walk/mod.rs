@@ -16,8 +16,7 @@ use super::Options;
 use super::arena::{Arena, Kind, NOTHING, Node, Step};
 use super::understand;
 use crate::model::hint::Hint;
-use crate::model::limits::Limit;
-use crate::model::limits::Limits;
+use crate::model::limits::{Limit, Limits};
 use crate::policy::event::{Origin, Sink, Type};
 use crate::{Error, Result};
 
