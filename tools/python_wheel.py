@@ -147,7 +147,7 @@ def check(wheel, interpreter, label, arguments):
     if arguments.peers:
         install(python, PEERS, needed=False)
     if arguments.peers and arguments.spark and not works(
-        python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "pyspark>=4", "pyarrow"
+        python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", f"{wheel}[spark]"
     ):
         print("skipped: the data source of PySpark, which cannot be installed here", flush=True)
     # From another folder, so that the installed package is tested.

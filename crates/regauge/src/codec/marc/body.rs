@@ -17,6 +17,58 @@ use crate::options::marc::CharsetChoice;
 use crate::policy::fidelity::{Fidelity, LossKind, OnLoss};
 use crate::{Error, ErrorKind, Result};
 
+/// Implements what the writers of records have in common that collect the parts of a record in a
+/// `Shape<Body>`, their field `inner`, and write it into `out` by their method `write`.
+macro_rules! writer {
+    ($writer:ident) => {
+        impl<'o> $writer<'o> {
+            /// Bounds the text of a record by
+            /// [`Limits::record_bytes`](crate::Limits::record_bytes); the default limit applies
+            /// otherwise.
+            #[must_use]
+            pub fn with_limits(mut self, limits: &$crate::Limits) -> $writer<'o> {
+                self.inner.set_limits(limits);
+                self
+            }
+
+            /// Returns the buffer, with whatever is still in memory.
+            pub fn into_out(self) -> $crate::bytes::buffer::Out<'o> {
+                self.out
+            }
+
+            /// Accepts the parts of a record in place of its events;
+            /// [`end_document`](crate::Writer::end_document) then writes it.
+            pub fn parts(&mut self) -> &mut (impl $crate::codec::marc::shape::TakeRecord + use<>) {
+                self.inner.parts()
+            }
+        }
+
+        impl $crate::policy::event::Sink for $writer<'_> {
+            $crate::policy::event::forward!(null bool i64 u64 f64 f32 str bytes big_int ext);
+            $crate::policy::event::forward!(begin_array end_array begin_map key key_value end_map);
+            $crate::policy::event::forward!(text_pair fidelity);
+        }
+
+        impl $crate::policy::event::Writer for $writer<'_> {
+            fn end_document(&mut self) -> $crate::Result {
+                self.inner.end_parts()?;
+                self.write()
+            }
+            fn finish(&mut self) -> $crate::Result {
+                self.out.finish()
+            }
+            fn checkpoint(&mut self) {
+                self.out.checkpoint();
+            }
+            fn rollback(&mut self) {
+                self.inner.reset();
+                self.out.rollback();
+            }
+        }
+    };
+}
+pub(super) use writer;
+
 /// How a format tells a field of text from a data field without subfields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Indicators {

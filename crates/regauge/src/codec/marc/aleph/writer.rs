@@ -4,13 +4,12 @@ use std::borrow::Cow;
 
 use super::split::Subfields;
 use crate::bytes::buffer::Out;
-use crate::codec::marc::body::{Body, FieldPlace, Indicators, Parts};
+use crate::codec::marc::body::{self, Body, FieldPlace, Indicators, Parts};
 use crate::codec::marc::lines::split_first;
-use crate::codec::marc::shape::{Shape, TakeRecord};
+use crate::codec::marc::shape::Shape;
 use crate::codec::marc::{Options, SUBFIELD_DELIMITER, is_control_tag};
 use crate::model::hint::Hint;
 use crate::model::option::Opt;
-use crate::policy::event::{Sink, forward};
 use crate::policy::fidelity::{Fidelity, LossKind, OnLoss};
 use crate::{Error, ErrorKind, Limits, Result};
 
@@ -28,31 +27,14 @@ pub struct Writer<'o> {
     previous: u64,
 }
 
+body::writer!(Writer);
+
 impl<'o> Writer<'o> {
     /// Creates a writer into `out`.
     pub fn new(out: Out<'o>, options: Options, fidelity: Fidelity) -> Writer<'o> {
         let body = Body::new(fidelity, Indicators::Apart);
         let inner = Shape::new(body, &Limits::default());
         Writer { inner, out, options, count: 0, previous: 0 }
-    }
-
-    /// Bounds the text of a record by [`Limits::record_bytes`]; the default limit applies
-    /// otherwise.
-    #[must_use]
-    pub fn with_limits(mut self, limits: &Limits) -> Writer<'o> {
-        self.inner.set_limits(limits);
-        self
-    }
-
-    /// Returns the buffer, with whatever is still in memory.
-    pub fn into_out(self) -> Out<'o> {
-        self.out
-    }
-
-    /// Accepts the parts of a record in place of its events;
-    /// [`end_document`](crate::Writer::end_document) then writes it.
-    pub fn parts(&mut self) -> &mut (impl TakeRecord + use<>) {
-        self.inner.parts()
     }
 
     /// Returns the system number of the current record, which differs from that of the record before: its
@@ -234,26 +216,4 @@ fn lose(fidelity: &mut Fidelity, found: &str, written: &str) -> Result {
     let message = format!("found {found}, which Aleph sequential cannot hold");
     Err(Error::new(ErrorKind::Refused, message)
         .hint(Hint::set(Opt::OnLoss, "approximate").to(format!("write {written}"))))
-}
-
-impl Sink for Writer<'_> {
-    forward!(null bool i64 u64 f64 f32 str bytes big_int ext begin_array end_array);
-    forward!(begin_map key key_value end_map text_pair fidelity);
-}
-
-impl crate::policy::event::Writer for Writer<'_> {
-    fn end_document(&mut self) -> Result {
-        self.inner.end_parts()?;
-        self.write()
-    }
-    fn finish(&mut self) -> Result {
-        self.out.finish()
-    }
-    fn checkpoint(&mut self) {
-        self.out.checkpoint();
-    }
-    fn rollback(&mut self) {
-        self.inner.reset();
-        self.out.rollback();
-    }
 }

@@ -5,17 +5,16 @@
 //! record, because keys may be in any order; then the fields of a record in MARC-8 are encoded.
 
 use crate::bytes::buffer::Out;
-use crate::codec::marc::body::{Body, FieldPlace, Indicators};
+use crate::codec::marc::body::{self, Body, FieldPlace, Indicators};
 use crate::codec::marc::charset::{charset_of, is_same};
 use crate::codec::marc::leader::{CHARSET_POSITION, LEADER_BYTES, nine_digits, write_number};
-use crate::codec::marc::shape::{Shape, TakeRecord};
+use crate::codec::marc::shape::Shape;
 use crate::codec::marc::{
     FIELD_BYTES_MAX, FIELD_TERMINATOR, Options, RECORD_BYTES_MAX, RECORD_TERMINATOR, Record,
 };
 use crate::model::hint::Hint;
 use crate::model::option::Opt;
 use crate::model::record::Charset;
-use crate::policy::event::{Sink, forward};
 use crate::policy::fidelity::{Fidelity, LossKind, OnLoss};
 use crate::{Error, ErrorKind, Limits, Result};
 
@@ -28,6 +27,8 @@ pub struct Writer<'o> {
     encoded: Vec<u8>,
 }
 
+body::writer!(Writer);
+
 impl<'o> Writer<'o> {
     /// Creates a writer into `out`.
     pub fn new(out: Out<'o>, options: Options, fidelity: Fidelity) -> Writer<'o> {
@@ -36,28 +37,9 @@ impl<'o> Writer<'o> {
         Writer { inner, out, options, encoded: Vec::new() }
     }
 
-    /// Bounds the text of a record by [`Limits::record_bytes`]; the default limit applies
-    /// otherwise.
-    #[must_use]
-    pub fn with_limits(mut self, limits: &Limits) -> Writer<'o> {
-        self.inner.set_limits(limits);
-        self
-    }
-
-    /// Returns the buffer, with whatever is still in memory.
-    pub fn into_out(self) -> Out<'o> {
-        self.out
-    }
-
     /// Continues in another buffer, and returns the previous one.
     pub fn replace_out(&mut self, out: Out<'o>) -> Out<'o> {
         std::mem::replace(&mut self.out, out)
-    }
-
-    /// Accepts the parts of a record in place of its events;
-    /// [`end_document`](crate::Writer::end_document) then writes it.
-    pub fn parts(&mut self) -> &mut (impl TakeRecord + use<>) {
-        self.inner.parts()
     }
 
     /// Writes a record. One that was read from ISO 2709 and not changed since, except for its
@@ -203,27 +185,5 @@ fn check_lengths(fields: &[FieldPlace]) -> Result {
             format!("field {} of {} bytes", field.name(), field.end - field.start),
             FIELD_BYTES_MAX,
         )),
-    }
-}
-
-impl Sink for Writer<'_> {
-    forward!(null bool i64 u64 f64 f32 str bytes big_int ext begin_array end_array);
-    forward!(begin_map key key_value end_map text_pair fidelity);
-}
-
-impl crate::policy::event::Writer for Writer<'_> {
-    fn end_document(&mut self) -> Result {
-        self.inner.end_parts()?;
-        self.write()
-    }
-    fn finish(&mut self) -> Result {
-        self.out.finish()
-    }
-    fn checkpoint(&mut self) {
-        self.out.checkpoint();
-    }
-    fn rollback(&mut self) {
-        self.inner.reset();
-        self.out.rollback();
     }
 }

@@ -2,11 +2,10 @@
 
 use super::mnemonics::spelled;
 use crate::bytes::buffer::Out;
-use crate::codec::marc::body::{Body, FieldPlace, Indicators};
-use crate::codec::marc::shape::{Shape, TakeRecord};
+use crate::codec::marc::body::{self, Body, FieldPlace, Indicators};
+use crate::codec::marc::shape::Shape;
 use crate::codec::marc::{Options, SUBFIELD_DELIMITER, charset, is_control_tag};
 use crate::model::record::Charset;
-use crate::policy::event::{Sink, forward};
 use crate::policy::fidelity::Fidelity;
 use crate::{Error, Limits, Result};
 
@@ -19,31 +18,14 @@ pub struct Writer<'o> {
     encoded: Vec<u8>,
 }
 
+body::writer!(Writer);
+
 impl<'o> Writer<'o> {
     /// Creates a writer into `out`.
     pub fn new(out: Out<'o>, options: Options, fidelity: Fidelity) -> Writer<'o> {
         let body = Body::new(fidelity, Indicators::InText);
         let inner = Shape::new(body, &Limits::default());
         Writer { inner, out, options, encoded: Vec::new() }
-    }
-
-    /// Bounds the text of a record by [`Limits::record_bytes`]; the default limit applies
-    /// otherwise.
-    #[must_use]
-    pub fn with_limits(mut self, limits: &Limits) -> Writer<'o> {
-        self.inner.set_limits(limits);
-        self
-    }
-
-    /// Returns the buffer, with whatever is still in memory.
-    pub fn into_out(self) -> Out<'o> {
-        self.out
-    }
-
-    /// Accepts the parts of a record in place of its events;
-    /// [`end_document`](crate::Writer::end_document) then writes it.
-    pub fn parts(&mut self) -> &mut (impl TakeRecord + use<>) {
-        self.inner.parts()
     }
 
     /// Writes the current record.
@@ -129,26 +111,4 @@ fn no_field(field: &FieldPlace) -> Error {
         "found the field {}, whose tag stands for the leader in MARCMaker",
         field.name()
     ))
-}
-
-impl Sink for Writer<'_> {
-    forward!(null bool i64 u64 f64 f32 str bytes big_int ext begin_array end_array);
-    forward!(begin_map key key_value end_map text_pair fidelity);
-}
-
-impl crate::policy::event::Writer for Writer<'_> {
-    fn end_document(&mut self) -> Result {
-        self.inner.end_parts()?;
-        self.write()
-    }
-    fn finish(&mut self) -> Result {
-        self.out.finish()
-    }
-    fn checkpoint(&mut self) {
-        self.out.checkpoint();
-    }
-    fn rollback(&mut self) {
-        self.inner.reset();
-        self.out.rollback();
-    }
 }
