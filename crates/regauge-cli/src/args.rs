@@ -395,8 +395,8 @@ pub struct Measure {
     /// Run --setup without asking first
     #[arg(long, short, requires = "setup")]
     pub yes: bool,
-    /// List the contenders
-    #[arg(long, conflicts_with = "input")]
+    /// List the contenders; with FILE, those that would take part, first the ones that are timed first
+    #[arg(long, conflicts_with_all = ["task", "json", "out", "compare"])]
     pub list: bool,
     /// Show progress: a bar on a terminal, otherwise a line per stage
     #[arg(long, value_enum, default_value_t = When::Auto, value_name = "WHEN")]

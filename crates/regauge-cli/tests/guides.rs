@@ -129,6 +129,9 @@ fn follow(name: &str) {
             "{name}: `{command}` printed\n{text}\nand the page shows\n{}",
             shown.join("\n")
         );
+        // `…` also stands for an error message, so a page has to show the one that it wants.
+        let is_error = shown.iter().any(|line| line.starts_with("regauge: "));
+        assert!(output.status.success() || is_error, "{name}: `{command}` failed:\n{text}");
     }
 }
 

@@ -61,3 +61,20 @@ fn what_cannot_be_measured_on() {
         assert!(message.contains("a FILE is measured whole"), "{message}");
     }
 }
+
+#[test]
+fn a_file_has_a_list_of_its_own_contenders() {
+    let folder = Folder::new();
+    folder.write("a.yaml", "a: 1\n");
+    let names = |arguments: &str| -> Vec<String> {
+        let printed = folder.run(arguments).status(0).text();
+        printed.lines().skip(1).map(|line| line.trim().to_owned()).collect()
+    };
+    let all = names("measure --list");
+    let own = names("measure a.yaml --list");
+    assert!(own[0].contains("yaml"), "{}", own[0]);
+    assert!(own.len() < all.len() && own.iter().any(|line| line.starts_with("ormsgpack ")));
+    assert!(!own.iter().any(|line| line.contains("marcxml")), "{own:?}");
+    let only = names("measure a.yaml --list --only pyyaml");
+    assert!(!only.is_empty() && only.iter().all(|line| line.to_lowercase().contains("pyyaml")));
+}

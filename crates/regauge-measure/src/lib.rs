@@ -16,7 +16,7 @@ pub mod task;
 
 pub use judge::summary::{groups, is_in, rank, ratio};
 pub use judge::{compare, cost};
-pub use measure::run;
+pub use measure::{chosen, run};
 pub use model::error::Error;
 pub use model::machine::Machine;
 pub use model::report::{self, Report};

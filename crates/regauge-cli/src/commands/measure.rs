@@ -32,8 +32,8 @@ pub fn run(arguments: &Measure) -> Result {
     if let Some(wanted) = &arguments.setup {
         return set_up(arguments, wanted);
     }
-    if arguments.list {
-        return list();
+    if arguments.list && arguments.input.is_none() {
+        return list(&regauge_measure::contenders());
     }
     let task = match &arguments.task {
         Some(name) if tasks::is_one(name) => Some(name),
@@ -91,6 +91,9 @@ pub fn run(arguments: &Measure) -> Result {
     options.work_dir = Some(work.path().to_owned());
     options.stop = Some(crate::interrupt::stop_flag().map_err(interrupts)?);
 
+    if arguments.list {
+        return list(&regauge_measure::chosen(&options).map_err(failure)?);
+    }
     let mut shown = Stages::new(arguments.progress);
     let report = match task {
         Some(name) => tasks::measure(name, arguments, &options, &mut shown),
@@ -290,19 +293,15 @@ pub fn serve(arguments: &Contender) -> Result {
         .map_err(|error| Failure::usage(format!("contender {}: {error}", arguments.name)))
 }
 
-/// Lists the contenders, for use with `--only`.
-fn list() -> Result {
+/// Lists contenders, for use with `--only`.
+fn list(contenders: &[regauge_measure::Contender]) -> Result {
     let mut table = Table::new();
     table.load_preset(presets::NOTHING);
-    table.set_header(["name", "runtime", "format", "library", "how to get it"]);
-    for one in regauge_measure::contenders() {
-        table.add_row([
-            one.name,
-            one.runtime.name().to_owned(),
-            one.wire.name().to_owned(),
-            one.library,
-            one.install,
-        ]);
+    table.set_header(["name", "runtime", "format", "usual", "library", "how to get it"]);
+    for one in contenders {
+        let usual = if one.is_usual { "yes" } else { "" };
+        let (runtime, wire) = (one.runtime.name(), one.wire.name());
+        table.add_row([&one.name, runtime, wire, usual, &one.library, &one.install]);
     }
     print(format!("{}\n", trimmed(&table)).as_bytes())
 }

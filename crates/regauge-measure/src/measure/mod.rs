@@ -13,6 +13,7 @@ use crate::model::machine::Machine;
 use crate::model::report::{self, Input, Method, Report, Row};
 use crate::model::runtime::{self, Runtime};
 use crate::model::{assets, noise};
+use crate::plan::contender::Contender;
 use crate::plan::folders::{file_name, subfolder, work_dir};
 use crate::plan::options::{Options, Progress, Stage, When};
 use crate::plan::reference::{References, Shape};
@@ -170,6 +171,20 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
     judge(&mut report, options, &bundled, &untimed);
     report.method.took_s = began.elapsed().as_secs_f64();
     Ok(report)
+}
+
+/// Returns the contenders that [`run`] would check and time, in that order, whether they are installed or
+/// not.
+///
+/// # Errors
+/// `Input` for data that cannot be measured, `Adapter` and `NoContender` for the choice of
+/// contenders, `Io` for the work folder.
+pub fn chosen(options: &Options) -> Result<Vec<Contender>, Error> {
+    let work = work_dir(options)?;
+    let runners = runtime::with(&options.runners)?;
+    let files = options.input_files()?;
+    let mut references = References::write(&files, &subfolder(work.path(), "whole")?)?;
+    order::chosen(options, &runners, &files, &mut references)
 }
 
 /// Returns whether large data may be timed on a part: not where everything was asked for, and not
