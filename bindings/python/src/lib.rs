@@ -70,6 +70,7 @@ fn _regauge(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(stream::iter_load, module)?)?;
     module.add_function(wrap_pyfunction!(stream::writer, module)?)?;
     module.add_function(wrap_pyfunction!(tools::detect, module)?)?;
+    module.add_function(wrap_pyfunction!(tools::yaml_marks, module)?)?;
     module.add_function(wrap_pyfunction!(tools::option_table, module)?)?;
     module.add_function(wrap_pyfunction!(tools::keywords, module)?)?;
     module.add_function(wrap_pyfunction!(tools::detect_path, module)?)?;

@@ -254,6 +254,32 @@ def test_yaml_where_the_versions_differ(text):
     compare(lambda text: list(yaml.safe_load_all(text)), lambda text: list(theirs.safe_load_all(text)), text)
 
 
+@pytest.mark.parametrize("text, differs", [
+    ("list: [1]\nurl: http://x.y/?a=b\n", False),
+    ("list: [1]\ntext: |\n  [?x,\n   :y\n", False),
+    ("a: b & c && d\nt: what! no\n", False),
+    ("a: &b 1\nc: \"&b &b\"\n", False),
+    ("a: b=\n", False),
+    ("list: [?x]\n", True),
+    ("a: {b: 1,\n  c\n  : d}\n", True),
+    ("- &a 1\n- &a 2\n", True),
+    ("- &a.b 1\n", True),
+    ("- ! 12\n", True),
+    ("- =\n", True),
+])
+def test_yaml_differences_are_not_found_in_text(text, differs):
+    """What PyYAML reads differently in a flow collection, an anchor or a tag means nothing elsewhere."""
+    theirs = pytest.importorskip("yaml")
+    from regauge.compat import yaml
+    from regauge.compat.yaml import _load
+
+    assert _load._differs(text) is differs
+    for loader in ("SafeLoader", "CSafeLoader"):
+        if hasattr(theirs, loader):
+            compare(lambda text: yaml.load(text, getattr(yaml, loader)),
+                    lambda text: theirs.load(text, getattr(theirs, loader)), text)
+
+
 def test_yaml_text_of_any_kind_is_looked_at_once():
     """A look at the text from each bracket to the end of its line would take hours here."""
     pytest.importorskip("yaml")

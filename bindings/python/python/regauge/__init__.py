@@ -16,10 +16,11 @@ that the data names is imported, constructed or called; every reader has limits.
 
 from __future__ import annotations
 
+import importlib as _importlib
 import os as _os
 import sys as _sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 if _sys.implementation.name != "cpython":
     raise ImportError(
@@ -27,36 +28,39 @@ if _sys.implementation.name != "cpython":
         "use CPython 3.10 or later, or the command: regauge convert, regauge inspect"
     )
 
-from . import _files, _lower, _regauge  # The native part calls `_lower`.
-from . import bson, cbor, csv, json, marc, marshal, msgpack, ndjson, pickle, toml, tsv, yaml
-from ._arrow import to_arrow
-from ._async_store import AsyncBatch, AsyncStore
+from . import _files, _regauge
+from . import bson, cbor, csv, json, marshal, msgpack, ndjson, pickle, toml, tsv, yaml
 from ._errors import DecodeError, EncodeError, Error, LimitError, StoreError
-from ._events import Event
 from ._regauge import FORMATS, Documents, Events, Writer, __version__, detect
-from ._series import Series
-from ._store import Batch, Store
 from ._types import OMIT
-from ._values import (
-    MAX_KEY,
-    MIN_KEY,
-    UNDEFINED,
-    Binary,
-    BrokenText,
-    BsonTimestamp,
-    Code,
-    DbPointer,
-    Decimal128,
-    Duration,
-    ExtType,
-    Moment,
-    Object,
-    ObjectId,
-    Regex,
-    Simple,
-    Symbol,
-    Timestamp,
-)
+
+if TYPE_CHECKING:
+    from . import marc
+    from ._arrow import to_arrow
+    from ._async_store import AsyncBatch, AsyncStore
+    from ._events import Event
+    from ._series import Series
+    from ._store import Batch, Store
+    from ._values import (
+        MAX_KEY,
+        MIN_KEY,
+        UNDEFINED,
+        Binary,
+        BrokenText,
+        BsonTimestamp,
+        Code,
+        DbPointer,
+        Decimal128,
+        Duration,
+        ExtType,
+        Moment,
+        Object,
+        ObjectId,
+        Regex,
+        Simple,
+        Symbol,
+        Timestamp,
+    )
 
 __all__ = [
     "FORMATS", "MAX_KEY", "MIN_KEY", "OMIT", "UNDEFINED",
@@ -68,6 +72,35 @@ __all__ = [
     "json", "load", "loads", "marc", "marshal", "msgpack", "ndjson", "open_writer", "parse_events", "pickle",
     "to_arrow", "toml", "tsv", "yaml",
 ]
+
+# What is imported when it is first asked for: a program that loads one YAML file need not wait for records of
+# MARC, stores and dataclasses.
+_LATER = {
+    "_arrow": ("to_arrow",),
+    "_async_store": ("AsyncBatch", "AsyncStore"),
+    "_events": ("Event",),
+    "_series": ("Series",),
+    "_store": ("Batch", "Store"),
+    "_values": (
+        "MAX_KEY", "MIN_KEY", "UNDEFINED", "Binary", "BrokenText", "BsonTimestamp", "Code", "DbPointer",
+        "Decimal128", "Duration", "ExtType", "Moment", "Object", "ObjectId", "Regex", "Simple", "Symbol", "Timestamp",
+    ),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "marc":
+        return _importlib.import_module(".marc", __name__)
+    for module, names in _LATER.items():
+        if name in names:
+            found = getattr(_importlib.import_module(f".{module}", __name__), name)
+            globals()[name] = found
+            return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 def loads(data: Any, /, format: str | None = None, **options: Any) -> Any:

@@ -20,6 +20,7 @@ mod flow;
 mod keys;
 mod literal;
 mod machine;
+mod marks;
 mod meaning;
 mod merge;
 mod notation;
@@ -43,6 +44,8 @@ mod view;
 mod writer;
 
 pub use crate::options::yaml::{Options, Schema, WriteOptions};
+#[doc(hidden)]
+pub use marks::{Marks, marks};
 pub use notation::events;
 pub use reader::Parser;
 pub use writer::Writer;

@@ -41,7 +41,9 @@ globals().update(_classes.ALL)
 
 
 def __getattr__(name: str) -> _Any:
-    return getattr(_yaml, name)
+    # Kept: linters ask for the classes of tokens a million times.
+    found = globals()[name] = getattr(_yaml, name)
+    return found
 
 
 def __dir__() -> list[str]:

@@ -147,15 +147,14 @@ def _read(stream: Any) -> tuple[Any, Any]:
 
 # YAML 1.2, which regauge reads, allows more than PyYAML does, and differs in places. PyYAML loads
 # every document with a text that may be such a place: a tab between tokens, the end of a document,
-# a tag of text, a block scalar at the margin, a merge (whose keys PyYAML puts first), a byte order
-# mark.
+# a block scalar at the margin, a merge (whose keys PyYAML puts first), a directive, a byte order mark.
 # They are looked for by a character that is rare.
 _TEXTS = {
-    "\t": ("\t",), "...": ("\n...",), "!": ("! ", "!\n"), "|": ("\n|",), ">": ("\n>",),
-    "<": ("<<",), "\ufeff": ("\ufeff",),
+    "\t": ("\t",), "...": ("\n...",), "|": ("\n|",), ">": ("\n>",), "<": ("<<",), "%": ("\n%",),
+    "\ufeff": ("\ufeff",),
 }
-_BEGIN = ("|", ">", ".")
-# In a flow collection: a question mark, an indicator before text, a key of several lines, a tag
+_BEGIN = ("|", ">", ".", "%")
+# In the lines with flow collections: a question mark, an indicator before text, a key of several lines, a tag
 # before a comma. No part of the text is looked at from two places: a match never contains its own
 # beginning again.
 _FLOW = re.compile(
@@ -172,8 +171,7 @@ _FLOW = re.compile(
 _ANCHOR = re.compile(r"(?:^|[\s\[{,])&([^\s,\[\]{}]*)")
 _NAME = re.compile("[0-9A-Za-z_-]+")
 _TOP = re.compile(r"^---[^\n]*[|>]", re.MULTILINE)
-_DIRECTIVE = re.compile("^%", re.MULTILINE)
-_VALUE = re.compile(r"(?:^ *|[-:?] +|[\[{,] *)=(?: *$| *[:,\]}]| +#)", re.MULTILINE)
+_VALUE_END = re.compile(r"=(?: *$| *[:,\]}]| +#)", re.MULTILINE)
 
 
 def _differs(data: Any) -> bool:
@@ -192,16 +190,41 @@ def _differs(data: Any) -> bool:
     # A block scalar at the end gets a line break.
     if data[-1:] != "\n" and (is_scalar or data[-1:] in (" ", "!")):
         return True
-    if is_scalar and _TOP.search(data):
+    if is_scalar and "---" in data and _TOP.search(data):
         return True
-    if "%" in data and _DIRECTIVE.search(data) or "=" in data and _VALUE.search(data):
+    if "=" in data and any(_is_node(data, found.start()) for found in _VALUE_END.finditer(data)):
         return True
+    if not _may_differ(data):
+        return False
+    # Most of it stands in text, where it means nothing.
+    found = _regauge.yaml_marks(data)
+    if found is None:
+        return True
+    lines, anchors, has_bare_tag = found
+    return has_bare_tag or any(map(_FLOW.search, lines)) or _are_odd(anchors)
+
+
+def _is_node(data: str, at: int) -> bool:
+    """Returns whether a node may begin at this index."""
+    before = at
+    while data[before - 1 : before] == " ":
+        before -= 1
+    last = data[before - 1 : before]
+    return last in ("", "\n", "[", "{", ",") or before < at and last in ("-", ":", "?")
+
+
+def _may_differ(data: str) -> bool:
+    """Returns whether there is what may be such a flow collection, anchor or tag."""
     if ("[" in data or "{" in data) and _FLOW.search(data):
         return True
-    if "&" not in data:
-        return False
-    names = _ANCHOR.findall(data)
-    return len(names) != len(set(names)) or not all(map(_NAME.fullmatch, names))
+    if "!" in data and ("! " in data or "!\n" in data):
+        return True
+    return "&" in data and _are_odd(_ANCHOR.findall(data))
+
+
+def _are_odd(anchors: list[str]) -> bool:
+    """Returns whether an anchor occurs twice, or has a name that PyYAML does not allow."""
+    return len(anchors) != len(set(anchors)) or not all(map(_NAME.fullmatch, anchors))
 
 
 class _Named:

@@ -26,7 +26,7 @@ module Regauge
         NODE = /(?:^|[\s\[{,]|["']:)(?:!|[&*]\S)/.freeze
         # The beginning of a flow collection.
         BRACKET = /(?:^|[\s\[{,]|["']:)[\[{]/.freeze
-        # In a flow collection: a question mark, an indicator before text, no key, a key of several lines.
+        # In the lines with flow collections: a question mark, an indicator before text, no key, a key of several lines.
         FLOW = /
           \?
           | [\[{,] \s* :
@@ -60,7 +60,7 @@ module Regauge
           def rare?(text)
             text.end_with?(" ") || text.include?("\t") || text.include?("\n...") || text.start_with?("...") ||
               text.include?("<") && text.include?("<<") || text.include?("%") && text.match?(DIRECTIVE) ||
-              text.include?("\r") && text.match?(RETURN) || block?(text) || node?(text) || flow?(text)
+              text.include?("\r") && text.match?(RETURN) || block?(text) || (node?(text) || flow?(text)) && marks?(text)
           end
 
           # Returns whether there is a block scalar at the margin, or one that gets a line break at the end.
@@ -74,6 +74,12 @@ module Regauge
 
           def flow?(text)
             (text.include?("[") || text.include?("{")) && text.match?(BRACKET) && text.match?(FLOW)
+          end
+
+          # Returns whether a node or a flow collection is one, and does not stand in text.
+          def marks?(text)
+            has_props, *lines = Native.yaml_marks(text)
+            has_props != false || lines.any? { |line| line.match?(FLOW) }
           end
         end
       end

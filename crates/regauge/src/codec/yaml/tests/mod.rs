@@ -1,5 +1,6 @@
 //! How YAML is read, line by line.
 
+mod marks;
 mod round_trip;
 mod suites;
 
