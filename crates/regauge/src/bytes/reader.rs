@@ -232,8 +232,12 @@ impl<'a, P: Parse> Reader<'a, P> {
         if error.kind() == ErrorKind::Io {
             return error;
         }
-        let offset = self.base + error.offset().unwrap_or(self.pos as u64);
         let format = self.parser.format();
+        // It is about a document before, which the writer has kept in memory.
+        if error.record().is_some_and(|record| record != self.records + 1) {
+            return error.in_format(format);
+        }
+        let offset = self.base + error.offset().unwrap_or(self.pos as u64);
         let mut error = error.at(offset).in_format(format);
         if self.records > 0 || format.framing() == Framing::Records {
             error = error.in_record(self.records + 1);
@@ -395,7 +399,12 @@ impl<P: Parse> Reader<'_, P> {
             error
         } else {
             let place = error.offset().unwrap_or(self.base + self.start as u64);
-            error.at(place).in_format(self.parser.format()).in_record(self.records)
+            let error = error.in_format(self.parser.format());
+            match error.record() {
+                // It is about a document before, which the writer has kept in memory.
+                Some(record) if record != self.records => error,
+                _ => error.at(place).in_record(self.records),
+            }
         };
         if io || !skip || error.kind() == ErrorKind::Refused {
             return Err(error);

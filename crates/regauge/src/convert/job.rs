@@ -385,6 +385,20 @@ pub(crate) fn write_with<'a, P: Parse>(
     options: &Options,
     tracked: bool,
 ) -> Result<(Summary, Out<'a>)> {
-    let job = Job { options, tracked, pick: None };
+    write_with_pick(reader, out, options, tracked, None)
+}
+
+/// Same as [`write_with`], for some of the documents.
+///
+/// # Errors
+/// Same as [`convert`].
+pub(crate) fn write_with_pick<'a, P: Parse>(
+    reader: Reader<'a, P>,
+    out: Out<'a>,
+    options: &Options,
+    tracked: bool,
+    pick: Option<Pick>,
+) -> Result<(Summary, Out<'a>)> {
+    let job = Job { options, tracked, pick };
     job.to_writer(reader, out, &mut |_| Ok(()))
 }

@@ -1,9 +1,11 @@
 //! The loop from a reader to a writer, on one thread or on several.
 
+mod given;
 mod input;
 mod job;
 pub mod parallel;
 
+pub use given::{Given, convert_given, read_given};
 pub use input::{Input, ReadAt, shrunk};
 pub(crate) use job::write_with;
 pub use job::{NAMED_BAD_RECORDS, OnBad, Summary};

@@ -180,6 +180,13 @@ impl Error {
         self
     }
 
+    /// This error about a document that no reader has read: it has a number, but no place in a format.
+    #[cold]
+    pub(crate) fn of_given(mut self) -> Error {
+        (self.0.offset, self.0.format) = (None, None);
+        self
+    }
+
     /// Sets line and column of the fault, both from 1; columns count characters.
     #[must_use]
     pub fn at_line(mut self, line: u64, column: u64) -> Error {

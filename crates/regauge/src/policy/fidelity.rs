@@ -136,6 +136,8 @@ pub enum LossKind {
     ArrayName,
     /// A number, true or false became text, in a format that has only text.
     Untyped,
+    /// A field that a document lacks became a null, in a table whose rows have all the same fields.
+    Absent,
 }
 
 impl LossKind {
@@ -160,6 +162,7 @@ impl LossKind {
             LossKind::Null => "null",
             LossKind::ArrayName => "array-name",
             LossKind::Untyped => "untyped",
+            LossKind::Absent => "absent",
         }
     }
 }
@@ -320,6 +323,21 @@ impl Fidelity {
             loss.examples.push(Example { path: None, record, found, written });
             self.pending = true;
         }
+    }
+
+    /// Same as [`note`](Fidelity::note), for a sink that knows the place itself.
+    #[cold]
+    pub fn note_at(
+        &mut self,
+        record: u64,
+        path: &Path,
+        kind: LossKind,
+        found: impl Into<String>,
+        written: impl Into<String>,
+    ) {
+        self.record = record;
+        self.note(kind, found, written);
+        self.place_pending(path);
     }
 
     /// Adds the losses that another sink counted on a later part of the same stream, whose first
