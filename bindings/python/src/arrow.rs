@@ -4,13 +4,6 @@
 //! A thread reads and builds batches, which wait in a queue of two; the consumer runs in parallel,
 //! and memory is bounded. The elements of a top-level array become rows, also in bounded memory.
 
-mod column;
-mod decimal;
-mod exact;
-mod infer;
-mod nested;
-mod rows;
-
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
@@ -27,13 +20,14 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 use regauge::convert::{self, Input as CoreInput};
 use regauge::documents::Documents;
-use regauge::{Error, Format, OnLoss, Options};
+use regauge::{Error, ErrorKind, Format, OnLoss, Options, Value};
+use regauge_arrow::rows::{self, Rows, Shape};
+use regauge_arrow::{Losses, Words, column, infer};
 
 use crate::errors::{self, Way};
 use crate::options::{For, Given, Keywords};
 use crate::raw::bytes::Input;
 use crate::{raw, stream};
-use rows::{Rows, Shape};
 
 /// Maximum number of batches in the queue.
 const WAITING: usize = 2;
@@ -56,9 +50,6 @@ struct Job {
     on_loss: OnLoss,
     losses: Losses,
 }
-
-/// Counts of what was not kept, by kind.
-pub type Losses = Arc<Mutex<BTreeMap<&'static str, u64>>>;
 
 /// Documents of a file as record batches: the result of `to_arrow`.
 #[pyclass(module = "regauge", name = "ArrowStream", frozen)]
@@ -173,8 +164,8 @@ impl Job {
 
     /// Returns the schema of the first documents.
     fn infer(&self, sample: usize, on_loss: OnLoss) -> regauge::Result<(Schema, Shape)> {
-        let mut seen = infer::Seen::new(sample);
-        let mut look = |row: &regauge::Value, number: u64| seen.look(row, number);
+        let mut seen = infer::Seen::new(sample, &Words::PYTHON);
+        let mut look = |row: Value, number: u64| seen.look(&row, number);
         let done = self.read(&mut Rows::new(&self.options, self.shape, &mut look));
         match done {
             Err(error) if !seen.is_full() => Err(error),
@@ -187,7 +178,7 @@ impl Job {
     /// # Errors
     /// `Unsupported` for a type that no document contains.
     fn columns(&self) -> regauge::Result<column::Columns> {
-        column::Columns::new(&self.schema, self.on_loss, &self.losses)
+        column::Columns::new(&self.schema, self.on_loss, &self.losses, &Words::PYTHON)
     }
 
     /// Builds batches until the end, or until there is no consumer any more.
@@ -196,16 +187,16 @@ impl Job {
         let mut gone = false;
         // A value that does not fit ends the run, even if broken records are skipped.
         let mut fault = None;
-        let mut take = |row: &regauge::Value, number: u64| {
+        let mut take = |row: Value, number: u64| {
             if gone || fault.is_some() {
                 return Err(rows::stop());
             }
-            if let Err(error) = columns.append(row, number) {
+            if let Err(error) = columns.append(&row, number) {
                 fault = Some(error);
                 return Err(rows::stop());
             }
             if columns.rows() >= self.batch_size || columns.bytes() >= column::BATCH_BYTES {
-                gone = sender.send(columns.finish().map_err(rows::arrow)).is_err();
+                gone = sender.send(columns.finish().map_err(arrow)).is_err();
             }
             if gone { Err(rows::stop()) } else { Ok(()) }
         };
@@ -218,7 +209,7 @@ impl Job {
         }
         done?;
         if columns.rows() > 0 {
-            let _ = sender.send(columns.finish().map_err(rows::arrow));
+            let _ = sender.send(columns.finish().map_err(arrow));
         }
         Ok(())
     }
@@ -229,7 +220,7 @@ impl Job {
         let job = self.clone();
         std::thread::spawn(move || {
             if let Err(error) = job.run(&sender) {
-                let _ = sender.send(Err(rows::arrow(error)));
+                let _ = sender.send(Err(arrow(error)));
             }
         });
         Batches { schema: Arc::clone(&self.schema), batches: Mutex::new(batches), ended: false }
@@ -291,8 +282,7 @@ impl PyArrowStream {
     /// Counts what was not kept in the batches built so far, by kind.
     #[getter]
     fn losses(&self) -> BTreeMap<&'static str, u64> {
-        let losses = self.job.losses.lock();
-        losses.unwrap_or_else(std::sync::PoisonError::into_inner).clone()
+        self.job.losses.counts()
     }
 
     fn __repr__(&self) -> String {
@@ -302,8 +292,12 @@ impl PyArrowStream {
     }
 }
 
-/// Adds to an error its position in a row.
-fn misfit(message: String, number: u64, path: &[regauge::path::Step]) -> Error {
-    let path = regauge::path::Path(path.to_vec());
-    Error::new(regauge::ErrorKind::Refused, message).in_record(number).at_path(path)
+/// Formats an error for the consumer of the batches.
+fn arrow(error: Error) -> ArrowError {
+    let format = error.format().unwrap_or(Format::Json);
+    let text = errors::text(&error, Keywords::new(For::Loading, format, true));
+    match error.kind() {
+        ErrorKind::Io => ArrowError::IoError(text, std::io::Error::other("regauge")),
+        _ => ArrowError::InvalidArgumentError(text),
+    }
 }

@@ -3,23 +3,24 @@
 use std::sync::Arc;
 
 use arrow_array::builder::{
-    BinaryBuilder, BooleanBuilder, LargeBinaryBuilder, LargeStringBuilder, PrimitiveBuilder,
-    StringBuilder,
+    BinaryBuilder, BooleanBuilder, FixedSizeBinaryBuilder, LargeBinaryBuilder, LargeStringBuilder,
+    PrimitiveBuilder, StringBuilder,
 };
 use arrow_array::types::{
     Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
-    Int64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
-    TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{ArrayRef, NullArray, RecordBatch, RecordBatchOptions};
-use arrow_schema::{ArrowError, DataType, SchemaRef, TimeUnit};
-use regauge::path::Step;
+use arrow_schema::{ArrowError, DataType, SchemaRef};
+use regauge::path::{Path, Step};
 use regauge::{Error, ErrorKind, OnLoss, Result, Value, json};
 
-use super::decimal::Decimal;
-use super::exact::{binary, days, double, integer, is_plain_type, text, units};
-use super::nested::{List, Map, Struct};
-use super::{Losses, misfit};
+use crate::decimal::Decimal;
+use crate::exact::{binary, days, double, integer, is_plain_type, text};
+use crate::losses::Lost;
+use crate::nested::{List, Map, Struct};
+use crate::times::Times;
+use crate::{Losses, Words, misfit};
 
 /// Maximum nesting of columns. Each level is a stack frame of a few hundred bytes.
 pub const DEPTH_MAX: usize = 100;
@@ -35,9 +36,10 @@ pub struct Columns {
 }
 
 /// State shared by all columns.
-pub struct State {
-    on_loss: OnLoss,
+pub(crate) struct State {
+    pub on_loss: OnLoss,
     losses: Losses,
+    words: &'static Words,
     /// The current position in the row.
     pub path: Vec<Step>,
     number: u64,
@@ -45,7 +47,7 @@ pub struct State {
 }
 
 /// One column of a table, or of a column.
-pub enum Column {
+pub(crate) enum Column {
     Null(usize),
     Bool(BooleanBuilder),
     Int8(PrimitiveBuilder<Int8Type>),
@@ -63,11 +65,10 @@ pub enum Column {
     LargeText(LargeStringBuilder),
     Bytes(BinaryBuilder),
     LargeBytes(LargeBinaryBuilder),
+    FixedBytes(FixedSizeBinaryBuilder, i32),
     Date(PrimitiveBuilder<Date32Type>),
-    Seconds(PrimitiveBuilder<TimestampSecondType>),
-    Millis(PrimitiveBuilder<TimestampMillisecondType>),
-    Micros(PrimitiveBuilder<TimestampMicrosecondType>),
-    Nanos(PrimitiveBuilder<TimestampNanosecondType>),
+    /// Points in time, times of day, durations.
+    Times(Times),
     List(List),
     LargeList(List),
     Struct(Struct),
@@ -94,11 +95,8 @@ macro_rules! leaves {
             Column::LargeText($builder) => $act,
             Column::Bytes($builder) => $act,
             Column::LargeBytes($builder) => $act,
+            Column::FixedBytes($builder, _) => $act,
             Column::Date($builder) => $act,
-            Column::Seconds($builder) => $act,
-            Column::Millis($builder) => $act,
-            Column::Micros($builder) => $act,
-            Column::Nanos($builder) => $act,
             $($rest)*
         }
     };
@@ -109,10 +107,15 @@ impl Columns {
     ///
     /// # Errors
     /// `Unsupported` for a type that no document contains, `Limit` for excessive nesting.
-    pub fn new(schema: &SchemaRef, on_loss: OnLoss, losses: &Losses) -> Result<Columns> {
+    pub fn new(
+        schema: &SchemaRef,
+        on_loss: OnLoss,
+        losses: &Losses,
+        words: &'static Words,
+    ) -> Result<Columns> {
         let root = Struct::new(schema.fields(), 0)?;
-        let state =
-            State { on_loss, losses: Arc::clone(losses), path: Vec::new(), number: 0, bytes: 0 };
+        let losses = losses.clone();
+        let state = State { on_loss, losses, words, path: Vec::new(), number: 0, bytes: 0 };
         Ok(Columns { schema: Arc::clone(schema), root, state, rows: 0 })
     }
 
@@ -165,21 +168,78 @@ impl State {
     #[cold]
     pub fn misfit(&self, value: &Value, expected: &str) -> Error {
         let message = format!("found {}, expected {expected}", value.type_name());
-        misfit(message, self.number, &self.path).hint(
-            "pass schema= with a type that holds it, sample= to look at more documents first, or \
-             on_loss=\"approximate\" for a null in its place",
-        )
+        let Words { schema, sample, approximate, .. } = self.words;
+        misfit(message, self.number, &self.path).hint(format!(
+            "pass {schema} with a type that holds it, {sample} to look at more documents first, or \
+             {approximate} for a null in its place"
+        ))
     }
 
     /// Records that something was not kept, if that is allowed.
     #[cold]
-    pub fn lose(&mut self, kind: &'static str, value: &Value, expected: &str) -> Result {
+    pub fn lose(&mut self, lost: Lost, value: &Value, expected: &str) -> Result {
         if self.on_loss != OnLoss::Approximate {
             return Err(self.misfit(value, expected));
         }
-        let mut losses = self.losses.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        *losses.entry(kind).or_default() += 1;
+        self.note(lost, value.type_name());
         Ok(())
+    }
+
+    #[cold]
+    fn note(&self, lost: Lost, found: &'static str) {
+        self.losses.note(lost, found, self.number, &Path(self.path.clone()));
+    }
+
+    /// Records that a document lacks a field.
+    pub fn lack(&mut self, field: &str) {
+        if self.losses.is_strict() {
+            self.path.push(Step::Key(field.into()));
+            self.note(Lost::Absent, "nothing");
+            self.path.pop();
+        }
+    }
+
+    /// Records that a value became text, or lost a type that adds nothing to it.
+    pub fn converted(&self, value: &Value, lost: Lost) {
+        if self.losses.is_strict() {
+            self.note(lost, value.type_name());
+        }
+    }
+
+    /// Returns an error if a key stands twice, unless that is allowed.
+    #[cold]
+    pub fn twice(&mut self, value: &Value) -> Result {
+        match self.losses.is_strict() {
+            true => self.lose(
+                Lost::Key,
+                value,
+                "each key once in a map, because a column has one value",
+            ),
+            false => Ok(()),
+        }
+    }
+
+    /// Returns a value as text of JSON, if the policy allows that.
+    #[cold]
+    fn as_json(&mut self, value: &Value) -> Result<String> {
+        match self.on_loss {
+            OnLoss::Refuse => {
+                let Words { wrap, schema, .. } = self.words;
+                return Err(self.misfit(value, "text").hint(format!(
+                    "pass {wrap} to get it as text of JSON, or {schema} with a type that holds it"
+                )));
+            }
+            OnLoss::Approximate => self.lose(Lost::Text, value, "text")?,
+            OnLoss::Wrap => self.converted(value, Lost::Text),
+        }
+        let json = json::to_vec(value, OnLoss::Wrap)?;
+        self.add_bytes(json.len());
+        Ok(String::from_utf8_lossy(&json).into_owned())
+    }
+
+    /// Adds to the size of the rows.
+    pub fn add_bytes(&mut self, bytes: usize) {
+        self.bytes += bytes as u64;
     }
 }
 
@@ -190,11 +250,11 @@ macro_rules! put {
             Some(exact) => $builder.append_value(exact),
             None => match $nearest {
                 Some(nearest) => {
-                    $state.lose("rounded", $value, $expected)?;
+                    $state.lose($crate::losses::Lost::Rounded, $value, $expected)?;
                     $builder.append_value(nearest);
                 }
                 None => {
-                    $state.lose("value", $value, $expected)?;
+                    $state.lose($crate::losses::Lost::Value, $value, $expected)?;
                     $builder.append_null();
                 }
             },
@@ -202,6 +262,7 @@ macro_rules! put {
         Ok(())
     }};
 }
+pub(crate) use put;
 
 macro_rules! put_integer {
     ($builder:expr, $value:expr, $state:expr, $expected:literal) => {{
@@ -210,35 +271,52 @@ macro_rules! put_integer {
     }};
 }
 
-macro_rules! put_time {
-    ($builder:expr, $value:expr, $state:expr, $per_second:literal, $expected:literal) => {{
-        let units = units($value, $per_second);
-        let exact = units.filter(|(_, exact)| *exact).map(|(v, _)| v);
-        put!($builder, $value, $state, $expected, exact, units.map(|(v, _)| v))
-    }};
-}
-
 macro_rules! put_text {
     ($builder:expr, $value:expr, $state:expr) => {{
         match text($value) {
-            Some(text) => $builder.append_value(text),
-            None if $state.on_loss == OnLoss::Refuse => {
-                return Err($state.misfit($value, "text").hint(
-                    "pass on_loss=\"wrap\" to get it as text of JSON, or schema= with a type that \
-                     holds it",
-                ));
-            }
-            None => {
-                if $state.on_loss == OnLoss::Approximate {
-                    $state.lose("text", $value, "text")?;
+            Some(text) => {
+                $state.add_bytes(text.len());
+                $builder.append_value(text);
+                if !matches!($value, Value::Text(_)) {
+                    $state.converted($value, Lost::Canonical);
                 }
-                let json = json::to_vec($value, OnLoss::Wrap)?;
-                $state.bytes += json.len() as u64;
-                $builder.append_value(String::from_utf8_lossy(&json));
             }
+            None => $builder.append_value($state.as_json($value)?),
         }
         Ok(())
     }};
+}
+
+/// Returns the error for a type of column that no value of a document has.
+#[cold]
+fn unsupported(of: &DataType) -> Error {
+    let message = format!("found a column of type {of}, which no document gives");
+    Error::new(ErrorKind::Unsupported, message).hint(
+        "use null, bool, int8 to uint64, float32, float64, decimal128, string, large_string, \
+         binary, large_binary, fixed_size_binary, date32, timestamp, time32, time64, duration, \
+         list, large_list, struct or map",
+    )
+}
+
+/// Adds binary data to a column of one length.
+fn put_fixed(
+    builder: &mut FixedSizeBinaryBuilder,
+    width: i32,
+    value: &Value,
+    state: &mut State,
+) -> Result {
+    let fits = |bytes: &&[u8]| i32::try_from(bytes.len()) == Ok(width);
+    match binary(value).filter(fits) {
+        Some(bytes) => {
+            state.add_bytes(bytes.len());
+            builder.append_value(bytes).map_err(failed)
+        }
+        None => {
+            state.lose(Lost::Value, value, "binary data of the column's length")?;
+            builder.append_null();
+            Ok(())
+        }
+    }
 }
 
 impl Column {
@@ -272,34 +350,19 @@ impl Column {
             DataType::Binary => Column::Bytes(BinaryBuilder::new()),
             DataType::LargeBinary => Column::LargeBytes(LargeBinaryBuilder::new()),
             DataType::Date32 => Column::Date(PrimitiveBuilder::new()),
-            DataType::Timestamp(unit, _) => match unit {
-                TimeUnit::Second => {
-                    Column::Seconds(PrimitiveBuilder::new().with_data_type(of.clone()))
-                }
-                TimeUnit::Millisecond => {
-                    Column::Millis(PrimitiveBuilder::new().with_data_type(of.clone()))
-                }
-                TimeUnit::Microsecond => {
-                    Column::Micros(PrimitiveBuilder::new().with_data_type(of.clone()))
-                }
-                TimeUnit::Nanosecond => {
-                    Column::Nanos(PrimitiveBuilder::new().with_data_type(of.clone()))
-                }
-            },
+            DataType::FixedSizeBinary(width) if *width >= 0 => {
+                Column::FixedBytes(FixedSizeBinaryBuilder::new(*width), *width)
+            }
             DataType::List(field) => Column::List(List::new(field, depth)?),
             DataType::LargeList(field) => Column::LargeList(List::new(field, depth)?),
             DataType::Struct(fields) if !fields.is_empty() => {
                 Column::Struct(Struct::new(fields, depth)?)
             }
             DataType::Map(field, ordered) => Column::Map(Map::new(field, *ordered, depth)?),
-            other => {
-                let message = format!("found a column of type {other}, which no document gives");
-                return Err(Error::new(ErrorKind::Unsupported, message).hint(
-                    "use null, bool, int8 to uint64, float32, float64, decimal128, string, \
-                     large_string, binary, large_binary, date32, timestamp, list, large_list, \
-                     struct or map",
-                ));
-            }
+            other => match Times::new(other) {
+                Some(times) => Column::Times(times),
+                None => return Err(unsupported(other)),
+            },
         })
     }
 
@@ -311,6 +374,7 @@ impl Column {
         if let Value::Typed(of, inside) = value
             && is_plain_type(&of.as_type())
         {
+            state.converted(value, Lost::Type);
             return self.append(inside, nullable, state);
         }
         if matches!(value, Value::Null) {
@@ -330,7 +394,7 @@ impl Column {
         state.bytes += 8;
         match self {
             Column::Null(count) => {
-                state.lose("value", value, "null, as in the documents before")?;
+                state.lose(Lost::Value, value, "null, as in the documents before")?;
                 *count += 1;
                 Ok(())
             }
@@ -373,14 +437,8 @@ impl Column {
                 let nearest = number.and_then(|v| v.rounded(i32::from(*scale))).filter(fits);
                 put!(builder, value, state, "a decimal of the column's digits", exact, nearest)
             }
-            Column::Text(builder) => {
-                state.bytes += text(value).map_or(0, |text| text.len() as u64);
-                put_text!(builder, value, state)
-            }
-            Column::LargeText(builder) => {
-                state.bytes += text(value).map_or(0, |text| text.len() as u64);
-                put_text!(builder, value, state)
-            }
+            Column::Text(builder) => put_text!(builder, value, state),
+            Column::LargeText(builder) => put_text!(builder, value, state),
             Column::Bytes(builder) => {
                 state.bytes += binary(value).map_or(0, |bytes| bytes.len() as u64);
                 put!(builder, value, state, "binary data", binary(value), None::<&[u8]>)
@@ -389,23 +447,13 @@ impl Column {
                 state.bytes += binary(value).map_or(0, |bytes| bytes.len() as u64);
                 put!(builder, value, state, "binary data", binary(value), None::<&[u8]>)
             }
+            Column::FixedBytes(builder, width) => put_fixed(builder, *width, value, state),
             Column::Date(builder) => put!(builder, value, state, "a date", days(value), None),
-            Column::Seconds(builder) => {
-                put_time!(builder, value, state, 1, "a point in time in whole seconds")
-            }
-            Column::Millis(builder) => {
-                put_time!(builder, value, state, 1_000, "a point in time in milliseconds")
-            }
-            Column::Micros(builder) => {
-                put_time!(builder, value, state, 1_000_000, "a point in time in microseconds")
-            }
-            Column::Nanos(builder) => {
-                put_time!(builder, value, state, 1_000_000_000, "a point in time from 1677 to 2262")
-            }
+            Column::Times(times) => times.append(value, state),
             Column::List(list) | Column::LargeList(list) => match value {
                 Value::Array(items) => list.append(items, state),
                 _ => {
-                    state.lose("value", value, "an array")?;
+                    state.lose(Lost::Value, value, "an array")?;
                     list.append_null();
                     Ok(())
                 }
@@ -413,7 +461,7 @@ impl Column {
             Column::Struct(inside) => match value {
                 Value::Map(pairs) => inside.append(pairs, state),
                 _ => {
-                    state.lose("value", value, "a map")?;
+                    state.lose(Lost::Value, value, "a map")?;
                     inside.append_null();
                     Ok(())
                 }
@@ -421,7 +469,7 @@ impl Column {
             Column::Map(map) => match value {
                 Value::Map(pairs) => map.append(pairs, state),
                 _ => {
-                    state.lose("value", value, "a map")?;
+                    state.lose(Lost::Value, value, "a map")?;
                     map.append_null();
                     Ok(())
                 }
@@ -433,6 +481,7 @@ impl Column {
     pub fn append_null(&mut self) {
         leaves!(self, |builder| builder.append_null(), {
             Column::Null(count) => *count += 1,
+            Column::Times(times) => times.append_null(),
             Column::List(list) | Column::LargeList(list) => list.append_null(),
             Column::Struct(inside) => inside.append_null(),
             Column::Map(map) => map.append_null(),
@@ -446,6 +495,7 @@ impl Column {
     pub fn finish(&mut self) -> std::result::Result<ArrayRef, ArrowError> {
         let array: ArrayRef = leaves!(self, |builder| Arc::new(builder.finish()), {
             Column::Null(count) => Arc::new(NullArray::new(std::mem::take(count))),
+            Column::Times(times) => times.finish(),
             Column::List(list) => Arc::new(list.finish::<i32>()?),
             Column::LargeList(list) => Arc::new(list.finish::<i64>()?),
             Column::Struct(inside) => Arc::new(inside.finish()?),

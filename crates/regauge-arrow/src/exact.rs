@@ -2,7 +2,12 @@
 
 use std::borrow::Cow;
 
-use regauge::{Ext, Origin, Type, Value};
+use regauge::{Ext, Origin, Timestamp, Type, Value};
+
+use crate::moment;
+
+/// Nanoseconds in a second.
+const NANOSECONDS: i64 = 1_000_000_000;
 
 /// Returns whether a type adds nothing to its value: tuples, sets.
 pub fn is_plain_type(of: &Type<'_>) -> bool {
@@ -70,19 +75,43 @@ pub fn binary(value: &Value) -> Option<&[u8]> {
     }
 }
 
-/// Parses `2026-11-21` into days since 1970.
+/// Returns a date in days since 1970.
 pub fn days(value: &Value) -> Option<i32> {
-    let Value::Ext(ext) = value else { return None };
-    let Ext::Date(text) = ext.as_ext() else { return None };
-    let at = regauge::time::parse_rfc3339(&format!("{text}T00:00:00Z"))?;
-    i32::try_from(at.seconds / 86_400).ok()
+    match ext(value)? {
+        Ext::Date(text) => moment::days(text),
+        _ => None,
+    }
 }
 
-/// Returns a point in time in units, and whether that is exact.
-pub fn units(value: &Value, per_second: i64) -> Option<(i64, bool)> {
-    let Value::Timestamp(at) = value else { return None };
-    let nanoseconds_each = 1_000_000_000 / per_second;
-    let fraction = i64::from(at.nanoseconds);
-    let whole = at.seconds.checked_mul(per_second)?.checked_add(fraction / nanoseconds_each)?;
-    Some((whole, fraction % nanoseconds_each == 0))
+/// Returns a point in time, or, in a column without a zone, a date and time without one, in units, and whether
+/// that is exact. A column without a zone takes points in time as well: they are in UTC.
+pub fn units(value: &Value, per_second: i64, has_zone: bool) -> Option<(i64, bool)> {
+    let at = match value {
+        Value::Timestamp(at) => *at,
+        _ if has_zone => return None,
+        other => match ext(other)? {
+            Ext::DateTime(text) => moment::local(text)?,
+            _ => return None,
+        },
+    };
+    moment::units(at, per_second)
+}
+
+/// Returns a time of day in units since midnight, and whether that is exact.
+pub fn clock(value: &Value, per_second: i64) -> Option<(i64, bool)> {
+    let Ext::Time(text) = ext(value)? else { return None };
+    moment::units(moment::timestamp(moment::time_of_day(text)?, NANOSECONDS), per_second)
+}
+
+/// Returns a duration in units, and whether that is exact.
+pub fn duration(value: &Value, per_second: i64) -> Option<(i64, bool)> {
+    let Ext::Duration { seconds, nanoseconds } = ext(value)? else { return None };
+    moment::units(Timestamp { seconds, nanoseconds }, per_second)
+}
+
+fn ext(value: &Value) -> Option<Ext<'_>> {
+    match value {
+        Value::Ext(ext) => Some(ext.as_ext()),
+        _ => None,
+    }
 }

@@ -7,11 +7,11 @@ use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
 use regauge::path::Step;
 use regauge::{Error, Ext, OnLoss, Result, Value};
 
-use super::column::DEPTH_MAX;
-use super::decimal::{DIGITS_MAX, Decimal};
-use super::exact::is_plain_type;
-use super::misfit;
-use super::rows::{Shape, stop};
+use crate::column::DEPTH_MAX;
+use crate::decimal::{DIGITS_MAX, Decimal};
+use crate::exact::is_plain_type;
+use crate::rows::{self, Shape, stop};
+use crate::{Words, misfit, moment};
 
 /// Maximum number of columns in a schema, including nested ones: a map whose keys are data is not a
 /// struct.
@@ -28,6 +28,8 @@ enum Kind {
         unsigned: bool,
         big: bool,
     },
+    /// Numbers of single precision.
+    Single,
     Float,
     Decimal {
         scale: i32,
@@ -36,6 +38,16 @@ enum Kind {
     Bytes,
     Date,
     Timestamp {
+        fine: bool,
+    },
+    /// Dates and times without a zone.
+    Local {
+        fine: bool,
+    },
+    Clock {
+        fine: bool,
+    },
+    Duration {
         fine: bool,
     },
     List(Box<Kind>),
@@ -59,6 +71,7 @@ struct Struct {
 
 /// What was seen in the first documents.
 pub struct Seen {
+    words: &'static Words,
     left: usize,
     kind: Kind,
     /// Whether all were maps.
@@ -71,8 +84,9 @@ pub struct Seen {
 
 impl Seen {
     /// Creates an inference over a sample of this many documents.
-    pub fn new(sample: usize) -> Seen {
+    pub fn new(sample: usize, words: &'static Words) -> Seen {
         Seen {
+            words,
             left: sample,
             kind: Kind::Null,
             maps: true,
@@ -113,11 +127,13 @@ impl Seen {
     /// `Refused` if values of several types occur at one position, unless the policy allows it.
     pub fn schema(self, on_loss: OnLoss) -> Result<(Schema, Shape)> {
         let (fields, shape) = match self.kind {
-            Kind::Struct(inside) if self.maps => (fields(inside, on_loss)?, Shape::Plain),
+            Kind::Struct(inside) if self.maps => {
+                (fields(inside, on_loss, self.words)?, Shape::Plain)
+            }
             Kind::Null if self.number == 0 => (Fields::empty(), Shape::Plain),
             other => {
-                let of = data_type(other, on_loss)?;
-                (Fields::from(vec![Field::new(super::rows::SINGLE, of, true)]), Shape::Single)
+                let of = data_type(other, on_loss, self.words)?;
+                (Fields::from(vec![Field::new(rows::SINGLE, of, true)]), Shape::Single)
             }
         };
         Ok((Schema::new(fields), shape))
@@ -183,10 +199,11 @@ impl Seen {
             Value::BigInt { .. } if Decimal::of(value).is_some() => {
                 Kind::Int { negative: false, unsigned: false, big: true }
             }
-            Value::F32(_) | Value::F64(_) => Kind::Float,
+            Value::F32(_) => Kind::Single,
+            Value::F64(_) => Kind::Float,
             Value::Text(_) => Kind::Text,
             Value::Bytes(_) => Kind::Bytes,
-            Value::Timestamp(at) => Kind::Timestamp { fine: at.nanoseconds % 1000 != 0 },
+            Value::Timestamp(at) => Kind::Timestamp { fine: is_fine(at.nanoseconds) },
             Value::Decimal(_) => match Decimal::of(value) {
                 Some(decimal) => Kind::Decimal { scale: decimal.scale },
                 None => return self.mixed(kind, value),
@@ -194,6 +211,15 @@ impl Seen {
             Value::Ext(ext) => match ext.as_ext() {
                 Ext::Int64(v) => Kind::Int { negative: v < 0, unsigned: false, big: false },
                 Ext::Date(_) => Kind::Date,
+                Ext::DateTime(text) => match moment::local(text) {
+                    Some(at) => Kind::Local { fine: is_fine(at.nanoseconds) },
+                    None => return self.mixed(kind, value),
+                },
+                Ext::Time(text) => match moment::time_of_day(text) {
+                    Some(nanoseconds) => Kind::Clock { fine: nanoseconds % 1000 != 0 },
+                    None => return self.mixed(kind, value),
+                },
+                Ext::Duration { nanoseconds, .. } => Kind::Duration { fine: is_fine(nanoseconds) },
                 Ext::Uuid(_) | Ext::ObjectId(_) => Kind::Text,
                 Ext::Binary(..) => Kind::Bytes,
                 Ext::Decimal128(_) => match Decimal::of(value) {
@@ -220,7 +246,10 @@ impl Seen {
             self.number,
             &self.path,
         )
-        .hint("pass schema= with a map type, or a column of text and on_loss=\"wrap\"")
+        .hint(format!(
+            "pass {} with a map type, or a column of text and {}",
+            self.words.schema, self.words.wrap
+        ))
     }
 
     fn mixed(&self, kind: &mut Kind, value: &Value) -> Result {
@@ -237,12 +266,15 @@ impl Seen {
             Kind::Null => "a value that a column can hold",
             Kind::Bool => "a truth value",
             Kind::Int { .. } => "an integer",
-            Kind::Float => "a double",
+            Kind::Single | Kind::Float => "a double",
             Kind::Decimal { .. } => "a decimal",
             Kind::Text => "text",
             Kind::Bytes => "binary data",
             Kind::Date => "a date",
             Kind::Timestamp { .. } => "a point in time",
+            Kind::Local { .. } => "a date and time without zone",
+            Kind::Clock { .. } => "a time of day",
+            Kind::Duration { .. } => "a duration",
             Kind::List(_) => "an array",
             Kind::Struct(_) => "a map with text as keys",
             Kind::Mixed(_) => "",
@@ -266,7 +298,11 @@ fn merge(one: &Kind, other: &Kind) -> Option<Kind> {
             big: *big || *big2,
         },
         // An integer that no double holds is an error when its row is read.
-        (Kind::Int { .. } | Kind::Float, Kind::Int { .. } | Kind::Float) => Kind::Float,
+        (Kind::Single, Kind::Single) => Kind::Single,
+        (
+            Kind::Int { .. } | Kind::Single | Kind::Float,
+            Kind::Int { .. } | Kind::Single | Kind::Float,
+        ) => Kind::Float,
         (Kind::Int { .. }, Kind::Decimal { scale })
         | (Kind::Decimal { scale }, Kind::Int { .. }) => Kind::Decimal { scale: *scale },
         (Kind::Decimal { scale }, Kind::Decimal { scale: other }) => {
@@ -274,6 +310,15 @@ fn merge(one: &Kind, other: &Kind) -> Option<Kind> {
         }
         (Kind::Timestamp { fine }, Kind::Timestamp { fine: other }) => {
             Kind::Timestamp { fine: *fine || *other }
+        }
+        (Kind::Local { fine }, Kind::Local { fine: other }) => {
+            Kind::Local { fine: *fine || *other }
+        }
+        (Kind::Clock { fine }, Kind::Clock { fine: other }) => {
+            Kind::Clock { fine: *fine || *other }
+        }
+        (Kind::Duration { fine }, Kind::Duration { fine: other }) => {
+            Kind::Duration { fine: *fine || *other }
         }
         (Kind::Bool, Kind::Bool) => Kind::Bool,
         (Kind::Text, Kind::Text) => Kind::Text,
@@ -284,15 +329,24 @@ fn merge(one: &Kind, other: &Kind) -> Option<Kind> {
     })
 }
 
-fn fields(inside: Struct, on_loss: OnLoss) -> Result<Fields> {
+/// Returns whether a time needs more than microseconds.
+fn is_fine(nanoseconds: u32) -> bool {
+    nanoseconds % 1000 != 0
+}
+
+fn unit(fine: bool) -> TimeUnit {
+    if fine { TimeUnit::Nanosecond } else { TimeUnit::Microsecond }
+}
+
+fn fields(inside: Struct, on_loss: OnLoss, words: &Words) -> Result<Fields> {
     let fields = inside
         .fields
         .into_iter()
-        .map(|(name, kind)| Ok(Field::new(name, data_type(kind, on_loss)?, true)));
+        .map(|(name, kind)| Ok(Field::new(name, data_type(kind, on_loss, words)?, true)));
     fields.collect()
 }
 
-fn data_type(kind: Kind, on_loss: OnLoss) -> Result<DataType> {
+fn data_type(kind: Kind, on_loss: OnLoss, words: &Words) -> Result<DataType> {
     Ok(match kind {
         Kind::Null => DataType::Null,
         Kind::Bool => DataType::Boolean,
@@ -301,6 +355,7 @@ fn data_type(kind: Kind, on_loss: OnLoss) -> Result<DataType> {
         }
         Kind::Int { unsigned: true, .. } => DataType::UInt64,
         Kind::Int { .. } => DataType::Int64,
+        Kind::Single => DataType::Float32,
         Kind::Float => DataType::Float64,
         Kind::Decimal { scale } => {
             DataType::Decimal128(DIGITS_MAX, i8::try_from(scale).unwrap_or(i8::MAX).min(38))
@@ -308,21 +363,21 @@ fn data_type(kind: Kind, on_loss: OnLoss) -> Result<DataType> {
         Kind::Text => DataType::Utf8,
         Kind::Bytes => DataType::Binary,
         Kind::Date => DataType::Date32,
-        Kind::Timestamp { fine } => {
-            let unit = if fine { TimeUnit::Nanosecond } else { TimeUnit::Microsecond };
-            DataType::Timestamp(unit, Some("UTC".into()))
-        }
+        Kind::Timestamp { fine } => DataType::Timestamp(unit(fine), Some("UTC".into())),
+        Kind::Local { fine } => DataType::Timestamp(unit(fine), None),
+        Kind::Clock { fine } => DataType::Time64(unit(fine)),
+        Kind::Duration { fine } => DataType::Duration(unit(fine)),
         Kind::List(inside) => {
-            DataType::List(Arc::new(Field::new("item", data_type(*inside, on_loss)?, true)))
+            DataType::List(Arc::new(Field::new("item", data_type(*inside, on_loss, words)?, true)))
         }
         // Its JSON: other libraries reject a struct without fields.
         Kind::Struct(inside) if inside.fields.is_empty() => DataType::Utf8,
-        Kind::Struct(inside) => DataType::Struct(fields(inside, on_loss)?),
+        Kind::Struct(inside) => DataType::Struct(fields(inside, on_loss, words)?),
         Kind::Mixed(mixed) if on_loss == OnLoss::Refuse => {
-            return Err(misfit(mixed.message, mixed.number, &mixed.path).hint(
-                "pass on_loss=\"wrap\" to get such columns as text of JSON, or schema= with a type \
-                 for it",
-            ));
+            let Words { wrap, schema, .. } = words;
+            return Err(misfit(mixed.message, mixed.number, &mixed.path).hint(format!(
+                "pass {wrap} to get such columns as text of JSON, or {schema} with a type for it"
+            )));
         }
         Kind::Mixed(_) => DataType::Utf8,
     })

@@ -9,7 +9,8 @@ use arrow_schema::{ArrowError, DataType, FieldRef, Fields};
 use regauge::path::Step;
 use regauge::{Error, ErrorKind, Result, Value};
 
-use super::column::{Column, State};
+use crate::column::{Column, State};
+use crate::losses::Lost;
 
 /// Fields, and which of them are present.
 pub struct Struct {
@@ -78,17 +79,21 @@ impl Struct {
                 }
                 Value::Text(name) => self.places.get(name).copied(),
                 other => {
-                    state.lose("key", other, "text as the key of a map")?;
+                    state.lose(Lost::Key, other, "text as the key of a map")?;
                     continue;
                 }
             };
             match place {
                 // The last of equal keys wins, as everywhere.
-                Some(place) => found[place] = Some(value),
+                Some(place) => {
+                    if found[place].replace(value).is_some() {
+                        state.twice(value)?;
+                    }
+                }
                 None => {
                     if let Value::Text(name) = key {
                         state.path.push(Step::Key(name.as_str().into()));
-                        state.lose("field", value, "only fields that the schema has")?;
+                        state.lose(Lost::Field, value, "only fields that the schema has")?;
                         state.path.pop();
                     }
                 }
@@ -100,6 +105,10 @@ impl Struct {
                     state.path.push(Step::Key(field.name().as_str().into()));
                     column.append(value, field.is_nullable(), state)?;
                     state.path.pop();
+                }
+                None if field.is_nullable() => {
+                    state.lack(field.name());
+                    column.append_null();
                 }
                 _ if field.is_nullable() => column.append_null(),
                 _ => {

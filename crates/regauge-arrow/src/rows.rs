@@ -2,13 +2,10 @@
 
 use std::sync::Arc;
 
-use arrow_schema::{ArrowError, DataType, Field, Fields, Schema};
+use arrow_schema::{DataType, Field, Fields, Schema};
 use regauge::event::{BigInt, Ext, Sink, Type, Writer};
 use regauge::tree::Builder;
-use regauge::{Error, ErrorKind, Fidelity, Format, OnLoss, Options, Result, Value};
-
-use crate::errors;
-use crate::options::{For, Keywords};
+use regauge::{Error, ErrorKind, Fidelity, OnLoss, Options, Result, Value};
 
 /// The column of documents that are not maps.
 pub const SINGLE: &str = "value";
@@ -24,8 +21,19 @@ pub enum Shape {
     Marc,
 }
 
+impl Shape {
+    /// Returns a document as a row.
+    pub fn row(self, document: Value) -> Value {
+        match self {
+            Shape::Plain => document,
+            Shape::Single => Value::Map(vec![named(SINGLE, document)]),
+            Shape::Marc => marc_row(document),
+        }
+    }
+}
+
 /// Called with each row and its 1-based number.
-pub type Take<'t> = dyn FnMut(&Value, u64) -> Result + 't;
+pub type Take<'t> = dyn FnMut(Value, u64) -> Result + 't;
 
 /// A sink that builds one document at a time, and passes each on as a row.
 pub struct Rows<'t> {
@@ -76,13 +84,9 @@ impl Writer for Rows<'_> {
     fn end_document(&mut self) -> Result {
         let Some(value) = self.builder.take() else { return Ok(()) };
         self.builder = Builder::new(&self.limits);
+        (self.take)(self.shape.row(value), self.rows + 1)?;
         self.rows += 1;
-        let row = match self.shape {
-            Shape::Plain => value,
-            Shape::Single => Value::Map(vec![(Value::Text(SINGLE.into()), value)]),
-            Shape::Marc => marc_row(value),
-        };
-        (self.take)(&row, self.rows)
+        Ok(())
     }
 
     fn finish(&mut self) -> Result {
@@ -93,22 +97,14 @@ impl Writer for Rows<'_> {
 
     fn rollback(&mut self) {
         self.builder = Builder::new(&self.limits);
+        // A broken record has a number, too.
+        self.rows += 1;
     }
 }
 
 /// Returns the error that ends a reading early. The input is not read again for its path.
 pub fn stop() -> Error {
     Error::new(ErrorKind::Io, "enough was read")
-}
-
-/// Formats an error for the consumer of the batches.
-pub fn arrow(error: Error) -> ArrowError {
-    let format = error.format().unwrap_or(Format::Json);
-    let text = errors::text(&error, Keywords::new(For::Loading, format, true));
-    match error.kind() {
-        ErrorKind::Io => ArrowError::IoError(text, std::io::Error::other("regauge")),
-        _ => ArrowError::InvalidArgumentError(text),
-    }
 }
 
 /// Returns whether these are the columns of documents that are not maps.

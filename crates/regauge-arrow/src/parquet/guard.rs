@@ -1,0 +1,64 @@
+//! The boundary to the crate `parquet`: its errors in our words, and its panics as errors.
+
+use std::any::Any;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use ::parquet::errors::ParquetError;
+use regauge::{Error, ErrorKind, Result};
+
+/// Runs code of the crate. It checks less than we do, so a file that is broken in a new way can make it panic:
+/// that is an error about the file.
+pub fn guarded<T>(run: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| Err(panicked(&*panic)))
+}
+
+#[cold]
+fn panicked(panic: &(dyn Any + Send)) -> Error {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given");
+    Error::syntax(format!("found a broken file, on which the decoder stopped: {}", one_line(text)))
+}
+
+/// Returns an error of the crate as ours.
+#[cold]
+pub fn failed(error: ParquetError) -> Error {
+    let error = match error {
+        ParquetError::External(source) => match source.downcast::<io::Error>() {
+            Ok(io) => return (*io).into(),
+            Err(source) => match source.downcast::<Error>() {
+                Ok(ours) => return *ours,
+                Err(source) => return Error::syntax(one_line(&source.to_string())),
+            },
+        },
+        other => other,
+    };
+    match &error {
+        ParquetError::EOF(text) => {
+            Error::truncated(format!("found the end of the data too early: {}", one_line(text)))
+        }
+        ParquetError::NYI(text) => {
+            Error::new(ErrorKind::Unsupported, format!("found {}", one_line(text)))
+        }
+        ParquetError::General(text) if text.starts_with("Disabled feature") => {
+            let codec = text.rsplit(": ").next().unwrap_or_default();
+            let message = format!("found pages that are compressed with {codec}");
+            Error::new(ErrorKind::Unsupported, message).hint("write the file with zstd or snappy")
+        }
+        ParquetError::General(text) | ParquetError::ArrowError(text) => {
+            Error::syntax(format!("found a broken file: {}", one_line(text)))
+        }
+        other => Error::syntax(format!("found a broken file: {}", one_line(&other.to_string()))),
+    }
+}
+
+/// Returns the beginning of a message as one line.
+fn one_line(text: &str) -> String {
+    const SHOWN: usize = 200;
+    let mut line: String =
+        text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(SHOWN).collect();
+    if text.chars().nth(SHOWN).is_some() {
+        line.push('…');
+    }
+    line
+}
