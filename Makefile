@@ -73,6 +73,7 @@ test: lint                      ## Run lint, unit, conformance and command tests
 	$(PYTHON) tools/yaml_readers_check.py --regauge target/debug/regauge $(if $(READERS),--readers $(READERS))
 	$(PYTHON) tools/yaml_11_check.py --regauge target/debug/regauge
 	$(PYTHON) tools/python_pickle_check.py --regauge target/debug/regauge
+	$(PYTHON) tools/parquet_check.py --regauge target/debug/regauge
 	$(PYTHON) tools/hostile_check.py --regauge target/debug/regauge
 	$(PYTHON) tools/report_check.py --regauge target/debug/regauge
 	$(PYTHON) tools/results_test.py
@@ -82,7 +83,7 @@ test-servers:                   ## Run the store's tests on every available serv
 	$(PYTHON) tools/servers.py test --cargo "$(CARGO)" $(if $(FEATURES),--select "$(PACKAGES)") $(addprefix --require ,$(REQUIRE))
 
 build:                          ## Build the release binary, target/release/regauge
-	$(CARGO) build --release -p regauge-cli --features servers,gateway
+	$(CARGO) build --release -p regauge-cli --features servers,gateway,parquet
 
 lint:                           ## Check formatting, clippy, versions, rooms of the crates, licences of the dependencies, published figures
 	$(CARGO) fmt --all --check

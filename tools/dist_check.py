@@ -124,7 +124,7 @@ def check(architecture, regauge):
     started = time.monotonic()
     installed = empty_root(architecture, unpack(architecture))
     about = installed.good("--version", "--verbose")
-    for words in [f"regauge {version()}", f"target: {architecture}-unknown-linux-musl", "gateway, servers"]:
+    for words in [f"regauge {version()}", f"target: {architecture}-unknown-linux-musl", "gateway, parquet, servers"]:
         if words not in about:
             sys.exit(f"--version --verbose of {architecture}: found {about!r}, expected {words!r}")
     cases, succeeded = same(installed, Place(installed.folder, [regauge]))

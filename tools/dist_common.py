@@ -19,7 +19,7 @@ BUILD = ROOT / "build" / "dist"
 ARCHITECTURES = ["x86_64", "aarch64"]
 WINDOWS = "x86_64-pc-windows-gnu"
 # Of the command, in everything that is distributed.
-FEATURES = "servers,gateway"
+FEATURES = "servers,gateway,parquet"
 # Texts of the repository in every archive.
 TEXTS = ["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"]
 

@@ -62,6 +62,25 @@ def test_values_of_binary_formats():
     assert table(regauge.cbor.dumps({"n": [2**64 - 1, -1]}), "cbor").to_pylist() == [{"n": [2**64 - 1, -1]}]
 
 
+def test_times_without_a_zone_and_single_precision():
+    local = datetime.datetime(2026, 11, 21, 12, 0, 0, 5)
+    data = b"at = 2026-11-21T12:00:00.000005\nclock = 12:00:00.5\nfine = 12:00:00.000000001\n"
+    found = table(data, "toml")
+    assert found.schema.field("at").type == pa.timestamp("us")
+    assert found.schema.field("clock").type == pa.time64("us")
+    assert found.schema.field("fine").type == pa.time64("ns")
+    assert found.select(["at", "clock"]).to_pylist() == [{"at": local, "clock": datetime.time(12, 0, 0, 500000)}]
+    found = table(regauge.pickle.dumps({"for": datetime.timedelta(seconds=-1, microseconds=5)}), "pickle")
+    assert found.schema.field("for").type == pa.duration("us")
+    assert found.to_pylist() == [{"for": datetime.timedelta(seconds=-1, microseconds=5)}]
+    found = table(b"\x81\xa1f\xca\x3f\xc0\x00\x00", "msgpack")
+    assert found.schema.field("f").type == pa.float32() and found.to_pylist() == [{"f": 1.5}]
+    fixed = pa.schema([("b", pa.binary(2))])
+    assert table(regauge.cbor.dumps({"b": b"ab"}), "cbor", schema=fixed).to_pylist() == [{"b": b"ab"}]
+    with pytest.raises(pa.ArrowInvalid, match="the column's length"):
+        table(regauge.cbor.dumps({"b": b"abc"}), "cbor", schema=fixed)
+
+
 def test_shapes_of_files(tmp_path):
     rows = [{"a": number} for number in range(5)]
     (tmp_path / "a.json").write_text(json.dumps(rows))
@@ -177,7 +196,7 @@ def test_schemas():
         with pytest.raises(pa.ArrowInvalid, match=rf"\$\.{name}"):
             table(regauge.cbor.dumps({**row, name: wrong}), "cbor", schema=schema)
     with pytest.raises(regauge.Error, match="no document gives"):
-        regauge.to_arrow(b"{}", "json", schema=pa.schema([("x", pa.duration("s"))]))
+        regauge.to_arrow(b"{}", "json", schema=pa.schema([("x", pa.month_day_nano_interval())]))
     with pytest.raises(TypeError, match="as schema"):
         regauge.to_arrow(b"{}", "json", schema={"x": "int"})
     with pytest.raises(TypeError, match="hook"):

@@ -15,6 +15,8 @@ use regauge::{Error, ErrorKind, Result, Sink};
 use crate::column::DEPTH_MAX;
 use crate::rows::is_single;
 use cells::Cells;
+#[cfg(feature = "parquet")]
+pub(crate) use cells::{EXTENSION, UUID};
 
 /// The rows of a batch.
 pub struct Table {
@@ -25,18 +27,17 @@ pub struct Table {
 }
 
 impl Table {
-    /// Creates the rows of a batch.
+    /// Creates the rows of a batch. The schema is that of the batch, or one that says more about the same columns.
     ///
     /// # Errors
     /// Those of [`check`].
-    pub fn new(batch: &RecordBatch) -> Result<Table> {
-        let schema = batch.schema();
+    pub fn new(batch: &RecordBatch, schema: &Schema) -> Result<Table> {
         let columns = schema.fields().iter().zip(batch.columns());
         let columns =
             columns.map(|(field, array)| Ok((field.name().clone(), Cells::new(field, array)?)));
         Ok(Table {
             columns: columns.collect::<Result<_>>()?,
-            is_single: is_single(&schema) && is_marked(&schema),
+            is_single: is_single(schema) && is_marked(schema),
             rows: batch.num_rows(),
         })
     }

@@ -10,11 +10,12 @@ use regauge::options::{Language, OPTIONS};
 use regauge_measure::setup::Wanted;
 
 use crate::flags::FormatFlags;
+use crate::tables::Form;
 
 mod values;
 
 pub use values::*;
-use values::{bad, compression, drop, interpreter, jobs, limit, only, rename};
+use values::{bad, compression, drop, form, interpreter, jobs, limit, only, packed, rename};
 
 const AFTER: &str = "\
 Examples:
@@ -137,11 +138,12 @@ pub struct Convert {
     #[command(flatten)]
     pub filter: crate::flags::filter::FilterFlags,
 
-    #[arg(help_heading = "Output", long, value_name = "FORMAT", value_parser = format)]
-    pub to: Option<Format>,
-    /// Compress the output [default: from the file name]
-    #[arg(help_heading = "Output", long, value_name = "none|gzip|zstd|lz4|xz|bzip2", value_parser = compression)]
-    pub compress: Option<Packing>,
+    #[arg(help_heading = "Output", long, value_name = "FORMAT", value_parser = form)]
+    pub to: Option<Form>,
+    /// Compress the output [default: from the file name]; of Parquet its pages, which snappy can
+    /// compress as well [default: snappy]
+    #[arg(help_heading = "Output", long, value_name = "none|gzip|zstd|lz4|xz|bzip2", value_parser = packed)]
+    pub compress: Option<Packed>,
     /// Compression level: gzip and bzip2 1 to 9, zstd 1 to 22, xz 0 to 9; high levels of zstd and
     /// xz use a lot of memory
     #[arg(help_heading = "Output", long, value_name = "N")]
@@ -200,6 +202,8 @@ pub struct Convert {
     pub marc_oversize: bool,
     #[arg(help_heading = "MARC", long)]
     pub marc_compact: bool,
+    #[command(flatten)]
+    pub parquet: crate::flags::parquet::Flags,
 
     #[arg(help_heading = "Reporting", long, value_name = "FILE")]
     pub report: Option<PathBuf>,
@@ -214,8 +218,8 @@ pub struct Convert {
 /// How the input is read; shared by `convert` and `inspect`.
 #[derive(Debug, Args)]
 pub struct Reading {
-    #[arg(help_heading = "Input", long, value_name = "FORMAT", value_parser = format)]
-    pub from: Option<Format>,
+    #[arg(help_heading = "Input", long, value_name = "FORMAT", value_parser = form)]
+    pub from: Option<Form>,
     /// Input compression [default: from the file name or the first bytes]
     #[arg(help_heading = "Input", long, value_name = "none|gzip|zstd|lz4|xz|bzip2", value_parser = compression)]
     pub decompress: Option<Packing>,

@@ -14,6 +14,7 @@ use crate::compress::Compression;
 use crate::failure::{Failure, Result, named, plain};
 use crate::progress::Meter;
 use crate::read_ahead::ReadAhead;
+use crate::tables::{Form, Table};
 
 /// How much of the (decompressed) input is examined to detect its format.
 const HEAD_BYTES: usize = detect::HEAD_BYTES;
@@ -22,12 +23,14 @@ const HEAD_BYTES: usize = detect::HEAD_BYTES;
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
     /// `--from`.
-    pub format: Option<Format>,
+    pub form: Option<Form>,
     /// `--decompress`: `Some(None)` for uncompressed.
     pub compression: Option<Option<Compression>>,
     pub limits: Limits,
     /// More than one: a compressed input is decompressed on a separate thread.
     pub jobs: usize,
+    /// Whether the command also reads tables: see [`Source::table`].
+    pub tables: bool,
 }
 
 /// What determined the format of an input.
@@ -62,7 +65,10 @@ impl ToldBy {
 pub struct Source {
     /// The name in messages.
     pub name: String,
+    /// The format; of a table, one that holds any value.
     pub format: Format,
+    /// The kind of table, if it is one. Its rows are read by [`Table::open`].
+    pub table: Option<&'static Table>,
     pub told_by: ToldBy,
     pub compression: Option<Compression>,
     /// The size of a regular file.
@@ -108,6 +114,7 @@ impl Source {
         let consumed = Arc::new(AtomicU64::new(0));
         let (suffix_compression, stem) = Compression::from_name(if is_stdin { "" } else { &name });
         let mut head = vec![0; HEAD_BYTES];
+        let mut tail = None;
         let (stream, size, compression) = match (kind, channel) {
             (Kind::Folder, _) => return Err(is_folder()),
             (Kind::Regular(end), Channel::File(file)) => {
@@ -121,11 +128,12 @@ impl Source {
                 head.truncate(filled);
                 let compression = choose(wanted.compression, suffix_compression, &head);
                 if let Some(compression) = compression
-                    && wanted.format.is_none()
+                    && wanted.form.is_none()
                 {
                     raw.position = start;
                     head = peek(compression, raw, &wanted.limits);
                 }
+                tail = last_bytes(&file, start, end);
                 (Stream::File { file, start }, Some(end.saturating_sub(start)), compression)
             }
             (_, channel) => {
@@ -142,7 +150,7 @@ impl Source {
                         if wanted.jobs > 1 { Box::new(ReadAhead::new(decoder)) } else { decoder }
                     }
                 };
-                if compression.is_some() && wanted.format.is_none() {
+                if compression.is_some() && wanted.form.is_none() {
                     head.resize(HEAD_BYTES, 0);
                     let filled = fill(&mut plain, &mut head).map_err(unreadable)?;
                     head.truncate(filled);
@@ -151,19 +159,30 @@ impl Source {
                 (Stream::Once(Mutex::new(Some(plain))), None, compression)
             }
         };
-        let (format, told_by) = match wanted.format {
-            Some(format) => (format, ToldBy::Option),
-            None => {
-                let stem = if is_stdin { "" } else { stem };
-                let told = detect::detect(stem, &head)
-                    .map_err(|error| Failure::usage(format!("{name}: {error}")))?;
-                let Some(format) = told else { return Err(unknown_format(&name, &head)) };
-                let named = Format::from_name(stem).is_some();
-                (format, if named { ToldBy::Name } else { ToldBy::Content })
-            }
+        let stem = if is_stdin { "" } else { stem };
+        // What is in a compressed file is known only from its first bytes.
+        let tail = tail.as_ref().filter(|_| compression.is_none()).map(|tail| &tail[..]);
+        let (form, told_by) = match wanted.form {
+            Some(form) => (form, ToldBy::Option),
+            None => told(&name, stem, &head, tail)?,
         };
+        let table = match form {
+            Form::Table(table) if compression.is_none() || told_by == ToldBy::Content => {
+                table.check_content(&name, &head)?;
+                Some(table)
+            }
+            Form::Table(table) => Some(table),
+            Form::Format(_) => None,
+        };
+        if let Some(table) = table.filter(|_| !wanted.tables) {
+            return Err(Failure::usage(format!(
+                "{name}: is {}, which only `regauge convert`, `query` and `inspect` read; convert it first",
+                table.title
+            )));
+        }
         Ok(Source {
-            format,
+            format: form.format().unwrap_or(Format::Msgpack),
+            table,
             told_by,
             compression,
             size,
@@ -175,6 +194,11 @@ impl Source {
             opened: AtomicBool::new(false),
             name,
         })
+    }
+
+    /// Returns what the input is.
+    pub fn form(&self) -> Form {
+        self.table.map_or(Form::Format(self.format), Form::Table)
     }
 
     /// Returns whether [`Source::again`] can be called.
@@ -273,6 +297,29 @@ impl convert::ReadAt for Source {
     }
 }
 
+/// Returns what a name or, without one that tells, the content of a file says that it is.
+fn told(name: &str, stem: &str, head: &[u8], tail: Option<&[u8]>) -> Result<(Form, ToldBy)> {
+    if let Some(table) = Table::from_name(stem) {
+        return Ok((Form::Table(table), ToldBy::Name));
+    }
+    let named = Format::from_name(stem).is_some();
+    if !named && let Some(table) = Table::from_content(head, tail) {
+        return Ok((Form::Table(table), ToldBy::Content));
+    }
+    let told =
+        detect::detect(stem, head).map_err(|error| Failure::usage(format!("{name}: {error}")))?;
+    let Some(format) = told else { return Err(unknown_format(name, head)) };
+    Ok((Form::Format(format), if named { ToldBy::Name } else { ToldBy::Content }))
+}
+
+/// Returns the last bytes of a regular file, by which a table is told.
+fn last_bytes(file: &File, start: u64, end: u64) -> Option<[u8; 4]> {
+    let mut tail = [0; 4];
+    let offset = end.checked_sub(tail.len() as u64).filter(|offset| *offset >= start)?;
+    let got = regauge_os::read_at(file, &mut tail, offset).ok()?;
+    (got == tail.len()).then_some(tail)
+}
+
 /// Determines the compression: from the option, else the suffix, else the first bytes.
 fn choose(
     wanted: Option<Option<Compression>>,
@@ -316,14 +363,13 @@ fn fill(read: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
 }
 
 fn unknown_format(name: &str, head: &[u8]) -> Failure {
-    let names: Vec<_> = Format::ALL.iter().map(|format| format.name()).collect();
     let found = match head {
         [] => "it is empty".to_owned(),
         _ => format!("it begins with \"{}\"", head[..head.len().min(16)].escape_ascii()),
     };
     Failure::usage(format!(
         "{name}: cannot tell the format, {found}; pass --from with one of {}",
-        names.join(", ")
+        Form::names()
     ))
 }
 
@@ -390,7 +436,13 @@ mod tests {
     fn a_file_that_shrinks_while_it_is_read_is_not_taken_for_whole() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("in.ndjson");
-        let wanted = Wanted { format: None, compression: None, limits: Limits::default(), jobs: 1 };
+        let wanted = Wanted {
+            form: None,
+            compression: None,
+            limits: Limits::default(),
+            jobs: 1,
+            tables: false,
+        };
         std::fs::write(&path, "1\n2\n3\n").unwrap();
         let source = Source::open(&path, &wanted, Meter::new(When::Never, true)).unwrap();
         File::options().write(true).open(&path).unwrap().set_len(4).unwrap();

@@ -16,6 +16,7 @@ mod output;
 mod progress;
 mod read_ahead;
 mod report;
+mod tables;
 mod version;
 mod words;
 

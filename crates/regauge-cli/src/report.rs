@@ -3,7 +3,7 @@
 
 use std::io;
 
-use regauge::convert::{Options, Selection, Summary};
+use regauge::convert::{Selection, Summary};
 use regauge::fidelity::{Fidelity, Loss};
 use regauge::json;
 use regauge::out::Out;
@@ -14,11 +14,12 @@ use crate::compress::Compression;
 use crate::failure::{Failure, Result};
 use crate::input::Source;
 use crate::output::Destination;
+use crate::tables::Form;
 
 /// One side of a conversion, as named in the report.
 pub struct Side<'a> {
     pub name: &'a str,
-    pub format: Format,
+    pub form: Form,
     pub compression: Option<Compression>,
     /// Bytes on the disk or in the pipe.
     pub bytes: Option<u64>,
@@ -39,7 +40,7 @@ impl Report {
     ///
     /// # Errors
     /// Those of writing.
-    pub fn begin(destination: Destination, source: &Source, options: &Options) -> Result<Report> {
+    pub fn begin(destination: Destination, source: &Source, to: Form) -> Result<Report> {
         let outlet = destination.outlet(None, None, 1);
         let outlet = outlet.map_err(|error| Failure::io(&destination.name, &error))?;
         let write = json::WriteOptions { indent: Some(2), ..Default::default() };
@@ -58,9 +59,9 @@ impl Report {
             }
             json.end_array()?;
             json.key("from")?;
-            json.str(source.format.name())?;
+            json.str(source.form().name())?;
             json.key("to")?;
-            json.str(options.to.name())?;
+            json.str(to.name())?;
             json.key("bad")?;
             json.begin_array(None)
         })?;
@@ -175,7 +176,7 @@ fn side_map(json: &mut dyn Sink, side: &Side<'_>) -> regauge::Result {
     json.key("name")?;
     json.str(side.name)?;
     json.key("format")?;
-    json.str(side.format.name())?;
+    json.str(side.form.name())?;
     json.key("compression")?;
     match side.compression {
         Some(one) => json.str(one.name())?,

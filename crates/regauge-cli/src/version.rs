@@ -2,12 +2,13 @@
 
 /// Returns the version, followed by a line for each fact about the build.
 pub fn verbose() -> &'static str {
-    let features = match (cfg!(feature = "gateway"), cfg!(feature = "servers")) {
-        (true, true) => "gateway, servers",
-        (true, false) => "gateway",
-        (false, true) => "servers",
-        (false, false) => "none",
-    };
+    let features = [
+        ("gateway", cfg!(feature = "gateway")),
+        ("parquet", cfg!(feature = "parquet")),
+        ("servers", cfg!(feature = "servers")),
+    ];
+    let features: Vec<_> = features.into_iter().filter(|one| one.1).map(|one| one.0).collect();
+    let features = if features.is_empty() { "none".to_owned() } else { features.join(", ") };
     let text = format!(
         "{}\ncommit: {}\ntarget: {}\nfeatures: {features}\nSQLite: {}",
         env!("CARGO_PKG_VERSION"),

@@ -1,7 +1,5 @@
 //! The values of one column, each of which can be sent.
 
-use std::sync::Arc;
-
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Date32Type, Date64Type, DurationMicrosecondType, DurationMillisecondType,
@@ -13,7 +11,7 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, ArrayRef, GenericListArray, OffsetSizeTrait};
 use arrow_buffer::{ArrowNativeType, NullBuffer};
-use arrow_schema::{DataType, Field, TimeUnit};
+use arrow_schema::{DataType, Field, FieldRef, Fields, TimeUnit};
 use regauge::tree::Builder;
 use regauge::{Error, ErrorKind, Ext, Limits, Result, Sink};
 
@@ -119,11 +117,13 @@ fn sender(field: &Field, array: &ArrayRef) -> Result<Box<Send>> {
         | DataType::BinaryView
         | DataType::FixedSizeBinary(_) => bytes(field, array),
         DataType::Dictionary(..) => dictionary(field, array)?,
-        DataType::Struct(_) => structs(array)?,
-        DataType::List(field) => list(field, array.as_list::<i32>())?,
-        DataType::LargeList(field) => list(field, array.as_list::<i64>())?,
-        DataType::FixedSizeList(field, width) => fixed_list(field, *width, array)?,
-        DataType::Map(..) => map(array)?,
+        DataType::Struct(fields) => structs(in_struct(field).unwrap_or(fields), array)?,
+        DataType::List(item) => list(in_list(field).unwrap_or(item), array.as_list::<i32>())?,
+        DataType::LargeList(item) => list(in_list(field).unwrap_or(item), array.as_list::<i64>())?,
+        DataType::FixedSizeList(item, width) => {
+            fixed_list(in_list(field).unwrap_or(item), *width, array)?
+        }
+        DataType::Map(entries, _) => map(in_map(field).unwrap_or(entries), array)?,
         other => match numbers::decimals(other, array).or_else(|| times(other, array)) {
             Some(send) => send,
             None => {
@@ -132,6 +132,30 @@ fn sender(field: &Field, array: &ArrayRef) -> Result<Box<Send>> {
             }
         },
     })
+}
+
+/// Returns the field of the items in a field of lists.
+fn in_list(field: &Field) -> Option<&FieldRef> {
+    match field.data_type() {
+        DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
+            Some(item)
+        }
+        _ => None,
+    }
+}
+
+fn in_struct(field: &Field) -> Option<&Fields> {
+    match field.data_type() {
+        DataType::Struct(fields) => Some(fields),
+        _ => None,
+    }
+}
+
+fn in_map(field: &Field) -> Option<&FieldRef> {
+    match field.data_type() {
+        DataType::Map(entries, _) => Some(entries),
+        _ => None,
+    }
 }
 
 /// Returns a sender of dates and times; `None` for another type.
@@ -289,9 +313,9 @@ fn dictionary(field: &Field, array: &ArrayRef) -> Result<Box<Send>> {
     Ok(Box::new(move |row, sink| values.send(keys[row], sink)))
 }
 
-fn structs(array: &ArrayRef) -> Result<Box<Send>> {
+fn structs(fields: &Fields, array: &ArrayRef) -> Result<Box<Send>> {
     let typed = array.as_struct();
-    let fields = typed.fields().iter().zip(typed.columns());
+    let fields = fields.iter().zip(typed.columns());
     let fields: Vec<(String, Cells)> = fields
         .map(|(field, array)| Ok((field.name().clone(), Cells::new(field, array)?)))
         .collect::<Result<_>>()?;
@@ -316,7 +340,7 @@ fn list<O: OffsetSizeTrait>(field: &Field, array: &GenericListArray<O>) -> Resul
     }))
 }
 
-fn fixed_list(field: &Arc<Field>, width: i32, array: &ArrayRef) -> Result<Box<Send>> {
+fn fixed_list(field: &Field, width: i32, array: &ArrayRef) -> Result<Box<Send>> {
     let array = array.as_fixed_size_list();
     let items = Cells::new(field, array.values())?;
     let width = usize::try_from(width).unwrap_or_default();
@@ -328,10 +352,10 @@ fn fixed_list(field: &Arc<Field>, width: i32, array: &ArrayRef) -> Result<Box<Se
     }))
 }
 
-fn map(array: &ArrayRef) -> Result<Box<Send>> {
+fn map(entries: &Field, array: &ArrayRef) -> Result<Box<Send>> {
     let array = array.as_map();
-    let entries = array.entries();
-    let [key_field, value_field] = &entries.fields()[..] else {
+    let fields = in_struct(entries).unwrap_or(array.entries().fields());
+    let [key_field, value_field] = &fields[..] else {
         return Err(refused("found a map without key and value"));
     };
     let keys = Cells::new(key_field, array.keys())?;

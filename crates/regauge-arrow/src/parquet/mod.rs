@@ -2,11 +2,18 @@
 //!
 //! Specification: <https://github.com/apache/parquet-format>. The crate `parquet` encodes and decodes. This module
 //! gives it rows, bounds what it holds in memory, and checks what a file claims before the crate allocates for it:
-//! see [`read`] and `pages`.
+//! see `footer` and `pages`.
 
+mod file;
+mod footer;
 mod guard;
+mod pages;
+mod read;
+mod schema;
+mod thrift;
 mod write;
 
+pub use read::FileReader;
 pub use write::{How, write};
 
 use ::parquet::basic;

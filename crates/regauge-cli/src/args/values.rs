@@ -9,10 +9,20 @@ use regauge::documents::Documents;
 use regauge::{Format, Limits, Objects, OnLoss};
 
 use crate::compress::Compression;
+use crate::tables::Form;
 
 /// The value of `--compress` and `--decompress`: `none`, or a compression.
 #[derive(Clone, Copy, Debug)]
 pub struct Packing(pub Option<Compression>);
+
+/// The value of `--compress` of `convert`.
+#[derive(Clone, Copy, Debug)]
+pub enum Packed {
+    /// Of the whole file, or of the pages of a table.
+    Whole(Packing),
+    /// Of the pages of a table.
+    Snappy,
+}
 
 /// The value of `--on-loss`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -210,6 +220,10 @@ pub fn format(text: &str) -> Result<Format, String> {
     text.parse()
 }
 
+pub(super) fn form(text: &str) -> Result<Form, String> {
+    text.parse()
+}
+
 pub(super) fn compression(text: &str) -> Result<Packing, String> {
     if text == "none" {
         return Ok(Packing(None));
@@ -218,6 +232,13 @@ pub(super) fn compression(text: &str) -> Result<Packing, String> {
         let names: Vec<_> = Compression::ALL.iter().map(|one| one.name()).collect();
         format!("unknown compression `{text}`, expected one of none, {}", names.join(", "))
     })
+}
+
+pub(super) fn packed(text: &str) -> Result<Packed, String> {
+    match text {
+        "snappy" => Ok(Packed::Snappy),
+        other => compression(other).map(Packed::Whole),
+    }
 }
 
 /// Parses a selection of one rule.

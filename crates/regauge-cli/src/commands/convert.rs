@@ -11,14 +11,18 @@ use regauge::values::Values;
 use regauge::{Error, Format};
 use regauge_query::{Filter, Settings, Stage, on_large_stack};
 
-use crate::args::{Bad, Convert, Limit, Numbers, Packing, Reading};
+use crate::args::{Bad, Convert, Limit, Numbers, Packed, Packing, Reading};
 use crate::compress::Compression;
 use crate::failure::{Failure, Result, say};
 use crate::input::{Source, Wanted};
 use crate::output::{Destination, Outlet};
 use crate::progress::Meter;
 use crate::report::{Report, Side};
+use crate::tables::{Form, Table, check_whole};
 use crate::words;
+use way::Way;
+
+mod way;
 
 /// Below this size, one thread finishes before a second has started.
 const SMALL_BYTES: u64 = 1 << 20;
@@ -36,8 +40,7 @@ pub fn run_with(
     filter: Option<Arc<Stage>>,
     adjust: &dyn Fn(&mut Options),
 ) -> Result {
-    let (to, compression) = output_format(&arguments.output, arguments.to, arguments.compress)?;
-    check_level(arguments.level, compression)?;
+    let (to, compression) = output_form(arguments)?;
     check_outputs(arguments)?;
     let to_terminal = check_terminal(&arguments.output, to, compression)?;
     let meter = Meter::new(arguments.progress, to_terminal || arguments.quiet);
@@ -45,7 +48,8 @@ pub fn run_with(
     if filter.as_ref().is_some_and(|filter| filter.reads_nothing()) {
         source.name = "no input".to_owned();
     }
-    let mut options = options(arguments, &source, to)?;
+    let source = Arc::new(source);
+    let mut options = options(arguments, &source, to.format().unwrap_or(Format::Ndjson))?;
     if options.sample.is_some() && !source.can_repeat() {
         return Err(Failure::usage(format!(
             "{}: --sample reads the input twice, and a pipe can be read once; write it to a file \
@@ -55,18 +59,23 @@ pub fn run_with(
     }
     options.stage = filter.clone().map(|filter| filter as Arc<dyn regauge::stage::Stage>);
     adjust(&mut options);
+    if filter.as_ref().is_some_and(|filter| filter.reads_inputs()) {
+        way::refuse_pull(&source, to)?;
+    }
+    let mut way = Way::choose(arguments, &source, to, &mut options, filter.as_deref())?;
     let destination = Destination::open(&arguments.output, arguments.force)?;
-    let mut aside = Aside::open(arguments, &source, &options)?;
+    let mut aside = Aside::open(arguments, &source, to)?;
     let outlet = destination.outlet(compression, arguments.level, jobs(&arguments.reading));
     let mut outlet = outlet.map_err(|error| Failure::io(&destination.name, &error))?;
 
     let ran = match &filter {
         Some(filter) => on_large_stack(|| match filter.reads_inputs() {
             true => pull(filter, &source, &mut outlet, &options),
-            false => convert_source(&source, &mut outlet, &options, &mut aside),
+            false => way.run(&source, &mut outlet, &options, &mut aside),
         }),
-        None => convert_source(&source, &mut outlet, &options, &mut aside),
+        None => way.run(&source, &mut outlet, &options, &mut aside),
     };
+    drop(way);
     source.finish_progress();
     let plain_bytes = outlet.bytes;
     let ran = ran.and_then(|summary| {
@@ -76,21 +85,23 @@ pub fn run_with(
     if let Some(report) = aside.report.take() {
         let input = Side {
             name: &source.name,
-            format: source.format,
+            form: source.form(),
             compression: source.compression,
             bytes: Some(source.consumed()),
             plain_bytes: None,
         };
         let output = Side {
             name: &destination.name,
-            format: to,
+            form: to,
             compression,
             bytes: destination.size(),
             plain_bytes: Some(plain_bytes),
         };
         report.end(&input, &output, ran.as_ref(), &options.select)?;
     }
-    let name = source.close();
+    let name = source.name.clone();
+    // Windows does not replace a file that is open.
+    drop(source);
     let summary = ran.map_err(|error| Failure::data(&name, error))?;
     aside.commit()?;
     destination.commit()?;
@@ -111,7 +122,7 @@ struct Aside {
 }
 
 impl Aside {
-    fn open(arguments: &Convert, source: &Source, options: &Options) -> Result<Aside> {
+    fn open(arguments: &Convert, source: &Source, to: Form) -> Result<Aside> {
         let bad = match &arguments.bad {
             Bad::Keep(path) => {
                 let file = Destination::open(path, arguments.force)?;
@@ -125,7 +136,7 @@ impl Aside {
         let report = match &arguments.report {
             Some(path) => {
                 let file = Destination::open(path, arguments.force)?;
-                Some(Report::begin(file, source, options)?)
+                Some(Report::begin(file, source, to)?)
             }
             None => None,
         };
@@ -198,10 +209,11 @@ fn pull(
 /// Those of [`Source::open`].
 pub fn open(path: &Path, reading: &Reading, meter: Meter) -> Result<Source> {
     let wanted = Wanted {
-        format: reading.from,
+        form: reading.from,
         compression: reading.decompress.map(|packing| packing.0),
         limits: Limit::apply(&reading.limit),
         jobs: jobs(reading),
+        tables: true,
     };
     Source::open(path, &wanted, meter)
 }
@@ -279,6 +291,34 @@ pub fn is_stream(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
+/// Returns what an output is, and the compression around it, from the options and its name.
+fn output_form(arguments: &Convert) -> Result<(Form, Option<Compression>)> {
+    let Convert { output, to, compress, level, .. } = arguments;
+    let name = output.to_string_lossy();
+    let (by_name, stem) = Compression::from_name(&name);
+    let table = match to {
+        Some(Form::Table(table)) => Some(*table),
+        Some(Form::Format(_)) => None,
+        None => Table::from_name(stem),
+    };
+    if let Some(table) = table {
+        check_whole(table, output, by_name)?;
+        return Ok((Form::Table(table), None));
+    }
+    let packing = match compress {
+        None => None,
+        Some(Packed::Whole(packing)) => Some(*packing),
+        Some(Packed::Snappy) => {
+            return Err(Failure::usage(
+                "--compress snappy is for the pages of Parquet; pass another",
+            ));
+        }
+    };
+    let (format, compression) = output_format(output, to.and_then(Form::format), packing)?;
+    check_level(*level, compression)?;
+    Ok((format.into(), compression))
+}
+
 /// Returns an output's format and compression, from the options and its name.
 ///
 /// # Errors
@@ -294,11 +334,10 @@ pub fn output_format(
     if let Some(format) = to.or_else(|| Format::from_name(stem)) {
         return Ok((format, compression));
     }
-    let names: Vec<_> = Format::ALL.iter().map(|format| format.name()).collect();
     let of = if is_stream(path) { "standard output" } else { &*name };
     Err(Failure::usage(format!(
         "{of}: cannot tell the format to write; pass --to with one of {}",
-        names.join(", ")
+        Form::names()
     )))
 }
 
@@ -306,9 +345,13 @@ pub fn output_format(
 ///
 /// # Errors
 /// `Usage`.
-pub fn check_terminal(path: &Path, to: Format, compression: Option<Compression>) -> Result<bool> {
+pub fn check_terminal(
+    path: &Path,
+    to: impl Into<Form>,
+    compression: Option<Compression>,
+) -> Result<bool> {
     let to_terminal = is_stream(path) && io::stdout().is_terminal();
-    if to_terminal && (compression.is_some() || !to.is_text()) {
+    if to_terminal && (compression.is_some() || !to.into().is_text()) {
         return Err(Failure::usage(
             "standard output is a terminal, which cannot show this; name a file, or use a pipe",
         ));

@@ -10,6 +10,7 @@ use crate::commands::inspect::trimmed;
 use crate::compress::Compression;
 use crate::failure::Result;
 use crate::report::{print, to_stdout};
+use crate::tables::TABLES;
 
 /// Lists the formats on standard output.
 pub fn run(arguments: &Formats) -> Result {
@@ -20,6 +21,9 @@ pub fn run(arguments: &Formats) -> Result {
         (true, true) => to_stdout(matrix_json),
     }
 }
+
+/// What a table holds.
+const ROWS: &str = "rows";
 
 fn framing(format: Format) -> &'static str {
     match format.framing() {
@@ -57,6 +61,20 @@ fn text() -> String {
             &format.cannot_hold().join(", "),
         ]);
     }
+    for kind in &TABLES {
+        let suffixes: Vec<_> = kind.suffixes.iter().map(|one| format!(".{one}")).collect();
+        let here = if kind.is_built() { "yes" } else { "not built" };
+        table.add_row([
+            kind.title,
+            kind.name,
+            here,
+            here,
+            "no",
+            ROWS,
+            &suffixes.join(" "),
+            &kind.cannot_hold.join(", "),
+        ]);
+    }
     let packed: Vec<_> = Compression::ALL.iter().map(|one| format!(".{}", one.suffix())).collect();
     format!(
         "{}\n\nA compression suffix may follow: {}.\nConversion refuses what a format cannot \
@@ -76,29 +94,45 @@ fn columns() -> u16 {
 fn json(json: &mut dyn Sink) -> regauge::Result {
     json.begin_array(None)?;
     for format in Format::ALL {
-        json.begin_map(None)?;
-        json.key("name")?;
-        json.str(format.name())?;
-        json.key("title")?;
-        json.str(format.title())?;
-        for what in ["read", "write", "stream"] {
-            json.key(what)?;
-            json.bool(true)?;
-        }
-        json.key("holds")?;
-        json.str(framing(format))?;
-        for (key, list) in [("suffixes", format.suffixes()), ("cannot_hold", format.cannot_hold())]
-        {
-            json.key(key)?;
-            json.begin_array(None)?;
-            for one in list {
-                json.str(one)?;
-            }
-            json.end_array()?;
-        }
-        json.end_map()?;
+        let lists = [format.suffixes(), format.cannot_hold()];
+        facts(json, [format.name(), format.title(), framing(format)], [true; 3], lists)?;
+    }
+    for table in &TABLES {
+        let can = [table.is_built(), table.is_built(), false];
+        let lists = [table.suffixes, table.cannot_hold];
+        facts(json, [table.name, table.title, ROWS], can, lists)?;
     }
     json.end_array()
+}
+
+/// Writes the facts of a format: its name, its title and what it holds; whether it is read, written and streamed;
+/// its suffixes, and what it cannot hold.
+fn facts(
+    json: &mut dyn Sink,
+    [name, title, holds]: [&str; 3],
+    can: [bool; 3],
+    [suffixes, cannot_hold]: [&[&str]; 2],
+) -> regauge::Result {
+    json.begin_map(None)?;
+    json.key("name")?;
+    json.str(name)?;
+    json.key("title")?;
+    json.str(title)?;
+    for (what, can) in ["read", "write", "stream"].into_iter().zip(can) {
+        json.key(what)?;
+        json.bool(can)?;
+    }
+    json.key("holds")?;
+    json.str(holds)?;
+    for (key, list) in [("suffixes", suffixes), ("cannot_hold", cannot_hold)] {
+        json.key(key)?;
+        json.begin_array(None)?;
+        for one in list {
+            json.str(one)?;
+        }
+        json.end_array()?;
+    }
+    json.end_map()
 }
 
 /// A kind of value, and what happens to it in each of [`Format::ALL`].

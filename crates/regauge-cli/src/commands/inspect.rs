@@ -2,6 +2,7 @@
 
 use std::fmt::{Display, Write as _};
 use std::io::{self, Read};
+use std::sync::Arc;
 
 use comfy_table::{CellAlignment, Table, presets};
 use regauge::convert::{Input, Options, read};
@@ -20,15 +21,18 @@ use crate::failure::{Failure, Result};
 use crate::input::Source;
 use crate::progress::Meter;
 use crate::report::{Unsigned as _, error_fields, print, to_stdout};
+use crate::tables::read_table;
 use crate::words;
 
 /// Prints what is in a file.
 pub fn run(arguments: &Inspect) -> Result {
     let source = open(&arguments.input, &arguments.reading, Meter::new(arguments.progress, false))?;
+    let source = Arc::new(source);
     let mut options = Options::new(source.format, source.format);
     read_options(&mut options, &arguments.reading);
     // Continue if possible: a broken record is exactly what the user wants to see.
     options.skip_bad = Opt::Bad.row().is_for(source.format);
+    let mut rows = source.table.map(|table| table.open(&source, &options.limits)).transpose()?;
     options.report = true;
     let mut bad = Bad { count: 0, shown: Vec::new(), most: arguments.top };
     let mut shape = Shape::new(source.format);
@@ -53,7 +57,9 @@ pub fn run(arguments: &Inspect) -> Result {
             bad.take(one);
             Ok(())
         };
-        if let Some(bytes) = &waiting {
+        if let Some(rows) = &mut rows {
+            read_table(&mut **rows, &options, &mut shape).map(drop)
+        } else if let Some(bytes) = &waiting {
             read(Input::Bytes(bytes), &options, &mut shape, &mut on_bad).map(drop)
         } else if source.can_repeat() {
             let again = || -> io::Result<Box<dyn Read + Send>> { source.again() };
@@ -74,6 +80,7 @@ pub fn run(arguments: &Inspect) -> Result {
         bad: &bad,
         pickle: pickle.as_ref(),
         marshal: marshal.as_ref(),
+        facts: rows.map(|rows| rows.facts()).unwrap_or_default(),
         top: arguments.top,
     };
     // What precedes an error is worth showing, unless there is nothing.
@@ -125,12 +132,15 @@ struct Found<'a> {
     bad: &'a Bad,
     pickle: Option<&'a regauge::pickle::Survey>,
     marshal: Option<&'a regauge::marshal::Survey>,
+    /// What a table says about itself.
+    facts: Vec<(&'static str, String)>,
     top: usize,
 }
 
 impl Found<'_> {
     fn noun(&self) -> &'static str {
         match self.source.format {
+            _ if self.source.table.is_some() => "rows",
             format if format.is_marc() => "records",
             Format::Ndjson => "lines",
             Format::Csv | Format::Tsv => "rows",
@@ -145,13 +155,16 @@ impl Found<'_> {
             let _ = writeln!(text, "{name:<11}{what}");
         };
         line("file", &source.name);
-        line("format", &format_args!("{}, {}", source.format.title(), source.told_by.words()));
+        line("format", &format_args!("{}, {}", source.form().title(), source.told_by.words()));
         match source.compression {
             Some(one) => line(
                 "packed",
                 &format_args!("{}, {} bytes", one.name(), thousands(source.consumed())),
             ),
             None => line("size", &format_args!("{} bytes", thousands(source.consumed()))),
+        }
+        for (name, fact) in &self.facts {
+            line(name, fact);
         }
         line("as JSON", &format_args!("{} bytes, compact", thousands(shape.bytes())));
         let so_far = if failed { " before the error" } else { "" };
@@ -282,7 +295,7 @@ impl Found<'_> {
         json.key("name")?;
         json.str(&source.name)?;
         json.key("format")?;
-        json.str(source.format.name())?;
+        json.str(source.form().name())?;
         json.key("told_by")?;
         json.str(source.told_by.name())?;
         json.key("compression")?;
@@ -306,6 +319,15 @@ impl Found<'_> {
         json.key("types")?;
         kinds_map(json, &shape.kinds())?;
         self.ranges(json)?;
+        if !self.facts.is_empty() {
+            json.key("file")?;
+            json.begin_map(None)?;
+            for (name, fact) in &self.facts {
+                json.key(&name.replace(' ', "_"))?;
+                json.str(fact)?;
+            }
+            json.end_map()?;
+        }
         if let Some(survey) = self.pickle {
             json.key("survey")?;
             pickle_survey::json(survey, json)?;

@@ -26,6 +26,7 @@ use crate::input::{Source, Wanted};
 use crate::output::Destination;
 use crate::progress::Meter;
 use crate::report::print;
+use crate::tables::Form;
 
 /// Measures, or sets up what measuring needs.
 pub fn run(arguments: &Measure) -> Result {
@@ -197,7 +198,13 @@ impl Inputs {
 }
 
 fn open(path: &Path, format: Option<Format>) -> Result<Source> {
-    let wanted = Wanted { format, compression: None, limits: Limits::default(), jobs: 1 };
+    let wanted = Wanted {
+        form: format.map(Form::Format),
+        compression: None,
+        limits: Limits::default(),
+        jobs: 1,
+        tables: false,
+    };
     Source::open(path, &wanted, Meter::new(When::Never, true))
 }
 

@@ -12,6 +12,7 @@ use crate::args::{Convert, DocumentsArg, Limit};
 use crate::commands::convert::{self, is_stream};
 use crate::compress::Compression;
 use crate::failure::{Failure, Result};
+use crate::tables::Form;
 
 mod in_place;
 
@@ -128,7 +129,7 @@ pub fn run(arguments: &mut Query) -> Result {
     {
         // Nothing is read, so nothing needs to be there.
         convert.input = "/dev/null".into();
-        convert.reading.from = Some(Format::Ndjson);
+        convert.reading.from = Some(Format::Ndjson.into());
     }
     let pretty = take_form(convert, arguments.compact_output);
     let raw = arguments.raw_output;
@@ -208,12 +209,13 @@ fn take_form(convert: &mut Convert, compact: bool) -> bool {
     let pretty = asked || (shown && !compact);
     if convert.to.is_none() {
         let name = convert.output.to_string_lossy();
-        let named = Format::from_name(Compression::from_name(&name).1);
-        convert.to = named.filter(|_| !is_stream(&convert.output)).or(Some(Format::Json));
+        let named = Form::from_name(Compression::from_name(&name).1);
+        convert.to = named.filter(|_| !is_stream(&convert.output)).or(Some(Format::Json.into()));
     }
-    if convert.to == Some(Format::Json) && !pretty {
+    let is_json = convert.to.is_some_and(|to| to == Format::Json);
+    if is_json && !pretty {
         // The same bytes, which several threads can write.
-        convert.to = Some(Format::Ndjson);
+        convert.to = Some(Format::Ndjson.into());
     }
-    pretty && convert.to == Some(Format::Json)
+    pretty && is_json
 }

@@ -5,6 +5,7 @@ pub mod cbor;
 pub mod csv;
 pub mod filter;
 pub mod marshal;
+pub mod parquet;
 pub mod pickle;
 pub mod verdict;
 pub mod yaml;

@@ -38,6 +38,8 @@ fn the_table_of_options_is_what_convert_takes() {
         "force",
         "pretty",
         "quiet",
+        "parquet-sample",
+        "parquet-schema",
         "progress",
     ];
     let convert = Cli::command();

@@ -39,6 +39,25 @@ pub trait ReadAt: Sync {
     fn open(&self) -> std::io::Result<Box<dyn Read + Send + '_>>;
 }
 
+/// Bytes in memory.
+impl ReadAt for Vec<u8> {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> std::io::Result<usize> {
+        let rest = usize::try_from(offset).ok().and_then(|offset| self.get(offset..));
+        let rest = rest.unwrap_or_default();
+        let count = rest.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&rest[..count]);
+        Ok(count)
+    }
+
+    fn size(&self) -> std::io::Result<u64> {
+        Ok(self.len() as u64)
+    }
+
+    fn open(&self) -> std::io::Result<Box<dyn Read + Send + '_>> {
+        Ok(Box::new(&self[..]))
+    }
+}
+
 /// Returns the error for an input that ends at byte `end`, before the size it had when reading
 /// began.
 #[cold]

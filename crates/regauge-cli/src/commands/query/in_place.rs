@@ -107,6 +107,12 @@ fn change(path: &Path, arguments: &Query, stage: &Stage) -> Result {
              another file to write"
         )));
     }
+    if let Some(table) = source.table {
+        return Err(Failure::usage(format!(
+            "{name}: is {}, and cannot be changed in place; leave out --in-place and name another file to write",
+            table.title
+        )));
+    }
     let options = convert::options(&arguments.convert, &source, source.format)?;
     let mut bytes = Vec::new();
     // One byte more shows that there are too many.

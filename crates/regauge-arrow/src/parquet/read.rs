@@ -1,0 +1,227 @@
+//! Reads the rows of a Parquet file, one row group after the other, in batches that fit into memory.
+
+use std::sync::Arc;
+
+use ::parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
+    ParquetRecordBatchReaderBuilder,
+};
+use ::parquet::file::metadata::{PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader};
+use arrow_schema::{Schema, SchemaRef};
+use regauge::convert::ReadAt;
+use regauge::hint::Hint;
+use regauge::limits::Limit;
+use regauge::path::{Path, Step};
+use regauge::{Error, Limits, Result, Sink};
+
+use super::file::At;
+use super::guard::{failed, guarded};
+use super::{footer, pages, schema};
+use crate::events::{self, Table};
+
+/// Rows that are decoded at a time.
+const BATCH_ROWS: u64 = 4_096;
+/// What the values of a batch may take in memory, as far as the pages bound it.
+const BATCH_BYTES: u64 = 64 << 20;
+/// The largest pages of all columns are in memory at the same time: together they may take so many tokens.
+const PAGES_MAX: u64 = 4;
+
+/// A file that is being read.
+pub struct FileReader {
+    file: At,
+    limits: Limits,
+    metadata: ArrowReaderMetadata,
+    /// The schema as it is written, without views.
+    schema: SchemaRef,
+    /// The next row group.
+    group: usize,
+    batches: Option<ParquetRecordBatchReader>,
+    table: Option<Table>,
+    row: usize,
+    has_begun: bool,
+}
+
+impl FileReader {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// `Io`; `Syntax`, `Truncated` and `Limit` for a file that is broken or claims too much; `Refused` for columns
+    /// of a type that documents do not have.
+    pub fn open(
+        file: Arc<impl ReadAt + Send + Sync + 'static>,
+        limits: &Limits,
+    ) -> Result<FileReader> {
+        let file = At::new(file)?;
+        let footer = footer::read(&file, limits)?;
+        guarded(|| {
+            let metadata = ParquetMetaDataReader::decode_metadata(&footer).map_err(failed)?;
+            drop(footer);
+            check_metadata(&metadata)?;
+            let options =
+                || ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Skip);
+            let metadata = Arc::new(metadata);
+            let plain =
+                ArrowReaderMetadata::try_new(Arc::clone(&metadata), options()).map_err(failed)?;
+            let own = schema::marked(plain.schema(), plain.parquet_schema());
+            events::check(&own)?;
+            let views = options().with_schema(Arc::new(schema::with_views(&own)));
+            let metadata = ArrowReaderMetadata::try_new(metadata, views).map_err(failed)?;
+            Ok(FileReader {
+                file,
+                limits: *limits,
+                metadata,
+                schema: Arc::new(own),
+                group: 0,
+                batches: None,
+                table: None,
+                row: 0,
+                has_begun: false,
+            })
+        })
+    }
+
+    /// Returns how many rows the file has, as its footer says.
+    pub fn rows(&self) -> u64 {
+        let groups = self.metadata.metadata().row_groups();
+        groups.iter().map(|group| u64::try_from(group.num_rows()).unwrap_or_default()).sum()
+    }
+
+    /// Returns the columns.
+    pub fn columns(&self) -> SchemaRef {
+        // What is written gets metadata of its own.
+        Arc::new(Schema::new(self.schema.fields().clone()))
+    }
+
+    /// Returns facts about the file, each with its name.
+    pub fn facts(&self) -> Vec<(&'static str, String)> {
+        let metadata = self.metadata.metadata();
+        let mut facts = vec![("row groups", metadata.num_row_groups().to_string())];
+        if let Some(writer) = metadata.file_metadata().created_by() {
+            facts.push((
+                "written by",
+                writer.chars().filter(|c| !c.is_control()).take(100).collect(),
+            ));
+        }
+        let mut codecs = Vec::new();
+        for column in metadata.row_groups().iter().flat_map(|group| group.columns()) {
+            let codec = column.compression().to_string();
+            let codec = codec.split('(').next().unwrap_or_default().to_ascii_lowercase();
+            if !codecs.contains(&codec) {
+                codecs.push(codec);
+            }
+        }
+        if !codecs.is_empty() {
+            facts.push(("pages", codecs.join(", ")));
+        }
+        facts
+    }
+
+    /// Sends the next row; returns `false` at the end.
+    ///
+    /// # Errors
+    /// The sink's; those of a broken file; `Refused` for a value that documents do not have.
+    pub fn next(&mut self, sink: &mut dyn Sink) -> Result<bool> {
+        if !self.has_begun {
+            self.has_begun = true;
+            events::note_zones(&self.schema, sink);
+        }
+        loop {
+            if let Some(table) = self.table.as_ref().filter(|table| self.row < table.rows()) {
+                self.row += 1;
+                return table.send(self.row - 1, sink).map(|()| true);
+            }
+            self.table = None;
+            self.row = 0;
+            if !self.advance()? {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Decodes the next batch, or goes on to the next row group; returns `false` after the last.
+    fn advance(&mut self) -> Result<bool> {
+        if let Some(batches) = &mut self.batches {
+            let next = guarded(|| match batches.next() {
+                Some(Ok(batch)) => Table::new(&batch, &self.schema).map(Some),
+                Some(Err(error)) => Err(failed(error.into())),
+                None => Ok(None),
+            });
+            match next? {
+                Some(table) => self.table = Some(table),
+                None => self.batches = None,
+            }
+            return Ok(true);
+        }
+        if self.group >= self.metadata.metadata().num_row_groups() {
+            return Ok(false);
+        }
+        self.batches = Some(self.open_group()?);
+        self.group += 1;
+        Ok(true)
+    }
+
+    /// Checks the pages of a row group, and opens it.
+    fn open_group(&self) -> Result<ParquetRecordBatchReader> {
+        let rows = self.batch_rows()?;
+        guarded(|| {
+            let metadata = self.metadata.clone();
+            ParquetRecordBatchReaderBuilder::new_with_metadata(self.file.clone(), metadata)
+                .with_row_groups(vec![self.group])
+                .with_batch_size(rows)
+                .build()
+                .map_err(failed)
+        })
+    }
+
+    /// Returns how many rows of the row group may be decoded at a time.
+    fn batch_rows(&self) -> Result<usize> {
+        let group = self.metadata.metadata().row_group(self.group);
+        let rows = u64::try_from(group.num_rows()).unwrap_or_default();
+        let (mut pages_bytes, mut bytes_a_row) = (0_u64, 1_u64);
+        for chunk in group.columns() {
+            let path = chunk.column_path().parts();
+            let path = || Path(path.iter().map(|part| Step::Key(part.as_str().into())).collect());
+            let column = pages::check(&self.file, chunk, &self.limits);
+            let column = column.map_err(|error| error.at_path(path()))?;
+            if chunk.column_descr().max_rep_level() == 0 && column.values != rows {
+                let message = format!(
+                    "found {} values in a row group, expected one for each of its {rows} rows",
+                    column.values
+                );
+                return Err(Error::syntax(message).at_path(path()));
+            }
+            pages_bytes = pages_bytes.saturating_add(column.page_bytes);
+            bytes_a_row = bytes_a_row.saturating_add(column.bytes_a_row);
+        }
+        let most = self.limits.token_bytes.saturating_mul(PAGES_MAX);
+        if pages_bytes > most {
+            return Err(Error::limit(format!(
+                "found columns whose largest pages take {pages_bytes} bytes together, more than {PAGES_MAX} times \
+                 the limit of {}",
+                Limit::TokenBytes.name()
+            ))
+            .hint(Hint::raise(Limit::TokenBytes)));
+        }
+        Ok((BATCH_BYTES / bytes_a_row).clamp(1, BATCH_ROWS) as usize)
+    }
+}
+
+/// Checks what the footer says about row groups.
+fn check_metadata(metadata: &ParquetMetaData) -> Result {
+    let columns = metadata.file_metadata().schema_descr().num_columns();
+    for group in metadata.row_groups() {
+        if group.num_rows() < 0 {
+            return Err(Error::syntax("found a row group with a negative number of rows"));
+        }
+        if group.num_columns() != columns {
+            return Err(Error::syntax(format!(
+                "found {} columns in a row group, expected {columns}",
+                group.num_columns()
+            )));
+        }
+        if columns == 0 && group.num_rows() > 0 {
+            return Err(Error::syntax("found rows without a column"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,72 @@
+//! Files of other writers: see tools/parquet_corpus.py.
+#![cfg(feature = "parquet")]
+
+mod common;
+
+use std::sync::Arc;
+
+use common::{corpus, lines, read};
+use regauge::tree::Builder;
+use regauge::{ErrorKind, Limits};
+use regauge_arrow::parquet::FileReader;
+
+#[test]
+fn they_hold_what_pyarrow_reads() {
+    for (name, bytes) in corpus("valid") {
+        let path =
+            format!("{}/../../corpus/parquet/valid/{name}.ndjson", env!("CARGO_MANIFEST_DIR"));
+        let expected = std::fs::read_to_string(path).unwrap();
+        let found = lines(bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
+        for (found, expected) in found.lines().zip(expected.lines()) {
+            assert_eq!(found, expected, "{name}");
+        }
+        assert_eq!(found.lines().count(), expected.lines().count(), "{name}");
+    }
+}
+
+#[test]
+fn a_zone_is_counted() {
+    let (_, bytes) = corpus("valid").into_iter().find(|(name, _)| name == "types").unwrap();
+    let mut reader = FileReader::open(Arc::new(bytes), &Limits::default()).unwrap();
+    let mut builder = Builder::new(&Limits::default());
+    reader.next(&mut builder).unwrap();
+    let fidelity = regauge::Sink::fidelity(&mut builder);
+    let example = &fidelity.losses()[0].examples[0];
+    assert_eq!(example.found, "points in time in the zone Europe/Berlin");
+    assert_eq!(fidelity.count(), 1);
+}
+
+/// A file that is cut anywhere is an error, and one with a wrong byte anywhere is read or is an error.
+#[test]
+fn broken_files_are_errors() {
+    std::panic::set_hook(Box::new(|_| {}));
+    for (name, bytes) in corpus("valid") {
+        let step = if bytes.len() > 3000 { 17 } else { 1 };
+        for cut in (0..bytes.len()).step_by(step) {
+            let found = read(bytes[..cut].to_vec(), &Limits::default());
+            assert!(found.is_err(), "{name}: cut at {cut}");
+        }
+        for at in (0..bytes.len()).step_by(step) {
+            for flip in [0x01, 0x80, 0xFF] {
+                let mut wrong = bytes.clone();
+                wrong[at] ^= flip;
+                let _ = read(wrong, &Limits::default());
+            }
+        }
+    }
+}
+
+#[test]
+fn limits() {
+    let (_, bytes) = corpus("valid").into_iter().find(|(name, _)| name == "types").unwrap();
+    let check = |name: &str, value: u64, message: &str| {
+        let mut limits = Limits::default();
+        assert!(limits.set(name, Some(value)));
+        let error = read(bytes.clone(), &limits).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
+        assert!(error.to_string().contains(message), "{error}");
+    };
+    check("record_bytes", 4096, "footer");
+    check("token_bytes", 8, "bytes");
+    check("nodes", 0, "values in lists");
+}

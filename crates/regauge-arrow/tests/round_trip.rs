@@ -1,0 +1,215 @@
+//! What is written to Parquet is read as the values that it was written from.
+#![cfg(feature = "parquet")]
+
+mod common;
+
+use common::{how, map, read, written};
+use regauge::{BigInt, Ext, Limits, OnLoss, Timestamp, Value};
+use regauge_arrow::Losses;
+use regauge_arrow::parquet::Compression;
+
+fn text(text: &str) -> Value {
+    Value::Text(text.into())
+}
+
+fn ext(ext: Ext<'_>) -> Value {
+    Value::Ext(ext.into())
+}
+
+fn list<const N: usize>(values: [Value; N]) -> Value {
+    Value::Array(values.into())
+}
+
+#[track_caller]
+fn check(documents: &[Value]) {
+    let losses = Losses::strict();
+    let bytes = written(documents, &how(), &losses).unwrap();
+    assert_eq!(read(bytes, &Limits::default()).unwrap(), documents);
+    assert!(losses.counts().is_empty(), "{:?}", losses.counts());
+}
+
+/// A value in a column with a null, in a list, and in a map in a list.
+#[track_caller]
+fn comes_back(value: Value) {
+    let inside = || map([("x", value.clone())]);
+    check(&[
+        map([
+            ("v", value.clone()),
+            ("l", list([value.clone(), Value::Null])),
+            ("m", list([inside()])),
+        ]),
+        map([("v", Value::Null), ("l", Value::Null), ("m", list([]))]),
+    ]);
+}
+
+#[test]
+fn numbers() {
+    for value in [0, 1, -1, i64::MIN, i64::MAX] {
+        comes_back(Value::Int(value));
+    }
+    comes_back(Value::UInt(u64::MAX));
+    for value in [0.0, -0.0, 0.1, f64::MAX, f64::MIN_POSITIVE, f64::INFINITY] {
+        comes_back(Value::F64(value));
+    }
+    comes_back(Value::F32(0.1));
+    // An integer beyond 64 bits, and one of each sign in a column.
+    let big = Value::BigInt { negative: true, magnitude: vec![0, 0, 0, 0, 0, 0, 0, 0, 1] };
+    comes_back(big.clone());
+    check(&[map([("n", big)]), map([("n", Value::UInt(u64::MAX))]), map([("n", Value::Int(-1))])]);
+    let nan = f64::from_bits(0x7FF8_0000_0000_0001);
+    let bytes = written(&[map([("n", Value::F64(nan))])], &how(), &Losses::strict()).unwrap();
+    let found = read(bytes, &Limits::default()).unwrap();
+    let Value::F64(found) = found[0]["n"] else { panic!("{found:?}") };
+    assert_eq!(found.to_bits(), nan.to_bits());
+}
+
+#[test]
+fn decimals_have_the_digits_of_their_column() {
+    for digits in ["0.5", "-12.50", "0.000", "99999999999999999999999999999999999.999"] {
+        comes_back(Value::Decimal(digits.into()));
+    }
+    let column = |digits: [&str; 2]| {
+        digits.map(|digits| map([("d", Value::Decimal(digits.into()))])).to_vec()
+    };
+    let bytes = written(&column(["1.5", "0.125"]), &how(), &Losses::strict()).unwrap();
+    assert_eq!(read(bytes, &Limits::default()).unwrap(), column(["1.500", "0.125"]));
+    let long = Value::Decimal("1.000000000000000000000000000000000000001".into());
+    let error = written(&[map([("d", long)])], &how(), &Losses::strict()).unwrap_err();
+    assert!(error.to_string().contains("record 1, at $.d: found a decimal"), "{error}");
+}
+
+#[test]
+fn text_bytes_and_truth() {
+    for value in [text(""), text("é\0𝄞"), Value::Bytes(vec![0, 255]), Value::Bytes(vec![])] {
+        comes_back(value);
+    }
+    comes_back(Value::Bool(true));
+}
+
+#[test]
+fn times() {
+    for (seconds, nanoseconds) in
+        [(0, 0), (-1, 999_999_000), (1_795_262_400, 5_000), (1_795_262_400, 7)]
+    {
+        comes_back(Value::Timestamp(Timestamp { seconds, nanoseconds }));
+    }
+    // Beyond what nanoseconds of 64 bits count, but not microseconds.
+    comes_back(Value::Timestamp(Timestamp { seconds: -62_167_219_200, nanoseconds: 0 }));
+    comes_back(ext(Ext::Date("0001-02-28")));
+    for clock in ["00:00:00", "23:59:59.000001", "12:00:00.123456789"] {
+        comes_back(ext(Ext::Time(clock)));
+    }
+    for local in ["2026-11-21T12:00:00", "1969-12-31T23:59:59.5", "2026-11-21T12:00:00.000000007"] {
+        comes_back(ext(Ext::DateTime(local)));
+    }
+    comes_back(ext(Ext::Duration { seconds: -2, nanoseconds: 500_000_000 }));
+    // Other text of the same time would not come back.
+    let error = written(&[map([("t", ext(Ext::Time("12:00:00.50")))])], &how(), &Losses::strict());
+    assert!(error.unwrap_err().to_string().contains("found a time of day"));
+}
+
+#[test]
+fn lists_and_maps_nest() {
+    comes_back(list([list([]), Value::Null, list([text("a"), Value::Null])]));
+    comes_back(map([("a", Value::Int(1)), ("b", map([("c", Value::Null), ("d", list([]))]))]));
+    let mut deep = Value::Int(1);
+    for _ in 0..90 {
+        deep = list([deep]);
+    }
+    check(&[map([("deep", deep.clone())])]);
+    for _ in 0..20 {
+        deep = list([deep]);
+    }
+    let error = written(&[map([("deep", deep)])], &how(), &Losses::strict()).unwrap_err();
+    assert!(error.to_string().contains("more than 100"), "{error}");
+}
+
+#[test]
+fn documents_that_are_no_maps() {
+    check(&[Value::Int(1), Value::Null, Value::Int(3)]);
+    check(&[list([Value::Int(1)]), list([])]);
+    // A column of that name is a column.
+    check(&[map([("value", Value::Int(1))])]);
+}
+
+#[test]
+fn many_rows_in_every_compression() {
+    let row = |n: i64| map([("n", Value::Int(n)), ("t", text(&format!("text {}", n % 7)))]);
+    let rows: Vec<_> = (0..20_000).map(row).collect();
+    for compression in [
+        Compression::None,
+        Compression::Snappy,
+        Compression::Zstd(3),
+        Compression::Gzip(6),
+        Compression::Lz4,
+    ] {
+        let how = regauge_arrow::parquet::How { compression, ..how() };
+        let bytes = written(&rows, &how, &Losses::strict()).unwrap();
+        assert_eq!(read(bytes, &Limits::default()).unwrap(), rows);
+    }
+}
+
+#[test]
+fn a_document_that_does_not_fit_is_named() {
+    let rows = [map([("a", Value::Int(1))]), map([("a", text("x"))])];
+    let how = regauge_arrow::parquet::How { sample: 1, ..how() };
+    let error = written(&rows, &how, &Losses::strict()).unwrap_err().to_string();
+    assert!(error.starts_with("record 2, at $.a: found text, expected an integer"), "{error}");
+    assert!(error.contains("--parquet-sample to look at more documents first"), "{error}");
+    let more = [map([("a", Value::Int(1))]), map([("b", Value::Int(1))])];
+    let error = written(&more, &how, &Losses::strict()).unwrap_err().to_string();
+    assert!(
+        error.starts_with("record 2, at $.b: found an integer, expected only fields"),
+        "{error}"
+    );
+    let error = written(&rows, &common::how(), &Losses::strict()).unwrap_err().to_string();
+    assert!(
+        error.starts_with("record 2, at $.a: found text, expected an integer as before"),
+        "{error}"
+    );
+    assert!(error.contains("--on-loss wrap"), "{error}");
+    let twice = Value::Map(vec![(text("a"), Value::Int(1)), (text("a"), Value::Int(2))]);
+    let error = written(&[twice], &common::how(), &Losses::strict()).unwrap_err().to_string();
+    assert!(error.contains("each key once"), "{error}");
+    let error = written(&[map([])], &common::how(), &Losses::strict()).unwrap_err().to_string();
+    assert!(error.contains("no document with a field"), "{error}");
+}
+
+#[test]
+fn policies() {
+    let rows = [map([("a", Value::Int(1))]), map([("a", list([text("x")]))]), map([])];
+    let wrap = regauge_arrow::parquet::How { on_loss: OnLoss::Wrap, ..how() };
+    let bytes = written(&rows, &wrap, &Losses::strict()).unwrap();
+    let found = read(bytes, &Limits::default()).unwrap();
+    assert_eq!(
+        found,
+        [map([("a", text("1"))]), map([("a", text("[\"x\"]"))]), map([("a", Value::Null)])]
+    );
+    let near = regauge_arrow::parquet::How { on_loss: OnLoss::Approximate, sample: 1, ..how() };
+    let losses = Losses::strict();
+    let bytes = written(&rows, &near, &losses).unwrap();
+    let found = read(bytes, &Limits::default()).unwrap();
+    assert_eq!(found[1], map([("a", Value::Null)]));
+    assert_eq!(losses.counts(), [("absent", 1), ("value", 1)].into());
+    let uuid = [map([("id", ext(Ext::Uuid([7; 16])))])];
+    let losses = Losses::strict();
+    let bytes = written(&uuid, &how(), &losses).unwrap();
+    let found = read(bytes, &Limits::default()).unwrap();
+    assert_eq!(found[0]["id"], text("07070707-0707-0707-0707-070707070707"));
+    let fidelity = losses.fidelity();
+    let example = &fidelity.losses()[0].examples[0];
+    assert_eq!((example.record, example.found.as_str()), (Some(1), "a UUID"));
+    assert_eq!(example.path.as_ref().map(ToString::to_string).as_deref(), Some("$.id"));
+}
+
+#[test]
+fn integers_beyond_a_decimal() {
+    let digits = "9".repeat(38);
+    let (mut builder, limits) =
+        (regauge::tree::Builder::new(&Limits::default()), Limits::default());
+    regauge::Sink::big_int(&mut builder, BigInt::Decimal { negative: false, digits: &digits })
+        .unwrap();
+    let value = builder.take().unwrap();
+    let bytes = written(&[map([("n", value.clone())])], &how(), &Losses::strict()).unwrap();
+    assert_eq!(read(bytes, &limits).unwrap(), [map([("n", value)])]);
+}
