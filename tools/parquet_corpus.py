@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes corpus/parquet/valid: small Parquet files of several writers, each with what is in it as lines of JSON.
+"""Writes corpus/parquet: small Parquet files of several writers, each with what is in it as lines of JSON, and
+broken files, whose messages regauge-arrow's tests keep in messages.txt.
 
     python3 tools/parquet_corpus.py
 
@@ -12,7 +13,6 @@ import datetime
 import decimal
 import json
 import pathlib
-import re
 import uuid
 
 import duckdb
@@ -20,7 +20,9 @@ import polars
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-FOLDER = pathlib.Path(__file__).resolve().parent.parent / "corpus/parquet/valid"
+CORPUS = pathlib.Path(__file__).resolve().parent.parent / "corpus/parquet"
+FOLDER = CORPUS / "valid"
+BROKEN = CORPUS / "invalid"
 UTC = datetime.timezone.utc
 NOON = datetime.datetime(2026, 11, 21, 12, 0, 0, 5, UTC)
 
@@ -71,7 +73,7 @@ def noted(scalar, field):
         return {"$localDate": scalar.as_py().isoformat()}
     if pa.types.is_decimal(of):
         value = scalar.as_py()
-        return int(value) if of.scale == 0 else {"$digits": f"{value:f}"}
+        return int(value) if of.scale == 0 else {"$decimal": f"{value:f}"}
     value = scalar.as_py()
     if isinstance(value, bytes):
         return {"$binary": {"base64": base64.b64encode(value).decode(), "subType": "00"}}
@@ -85,9 +87,7 @@ def keep(name):
     lines = []
     for row in range(table.num_rows):
         values = {field.name: noted(table.column(i)[row], field) for i, field in enumerate(table.schema)}
-        line = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
-        # A decimal is written with all its digits, which no number of Python's is.
-        lines.append(re.sub(r'\{"\$digits":"([^"]*)"\}', r"\1", line))
+        lines.append(json.dumps(values, ensure_ascii=False, separators=(",", ":")))
     (FOLDER / f"{name}.ndjson").write_text("".join(line + "\n" for line in lines))
     print(f"{path.stat().st_size:6} {name}")
 
@@ -132,6 +132,46 @@ def types():
     return table.append_column("uuids", pa.ListArray.from_arrays([0, 2, 2], uuids))
 
 
+def footer(schema):
+    """A file of a footer with these columns, each a name and the number of its children."""
+    columns = b"".join(b"\x48" + bytes([len(name)]) + name + b"\x15" + varint(2 * children) + b"\x00" for name, children in schema)
+    head = bytes([len(schema) << 4 | 12]) if len(schema) < 15 else b"\xfc" + varint(len(schema))
+    thrift = b"\x15\x02\x19" + head + columns + b"\x16\x00\x19\x0c\x00"
+    return b"PAR1" + thrift + len(thrift).to_bytes(4, "little") + b"PAR1"
+
+
+def varint(value):
+    digits = []
+    while value >= 0x80:
+        digits.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*digits, value])
+
+
+def invalid(small):
+    BROKEN.mkdir(exist_ok=True)
+    whole = (FOLDER / "codec-snappy.parquet").read_bytes()
+    length = int.from_bytes(whole[-8:-4], "little")
+    for name, data in {
+        "empty": b"",
+        "only-magic": b"PAR1PAR1",
+        "text": b"id,name\n1,Ada\n",
+        "cut": whole[:-9],
+        "encrypted": whole[:-4] + b"PARE",
+        "footer-length": whole[:-8] + b"\xff\xff\xff\x7f" + whole[-4:],
+        "footer-bytes": whole[: -8 - length] + b"\xff" * length + whole[-8:],
+        "children": footer([(b"root", 1), (b"a", 2**31 - 1)]),
+        "deep": footer([(b"g", 1)] * 400 + [(b"a", 0)]),
+        # The pages are gone, and the footer is not.
+        "pages": whole[:4] + b"\xff" * (len(whole) - 12 - length) + whole[-8 - length :],
+    }.items():
+        (BROKEN / f"{name}.parquet").write_bytes(data)
+    pq.write_table(small, BROKEN / "brotli.parquet", compression="brotli")
+    pq.write_table(pa.table({"day": pa.array([0, 2932897], pa.date32())}), BROKEN / "year-10000.parquet")
+    pq.write_table(pa.table({"at": pa.array([253402300800], pa.timestamp("s"))}), BROKEN / "local-10000.parquet")
+    duckdb.sql(f"COPY (SELECT 1 AS a, {{'gap': INTERVAL 3 MONTH}} AS s) TO '{BROKEN}/interval.parquet' (FORMAT parquet)")
+
+
 def main():
     FOLDER.mkdir(parents=True, exist_ok=True)
     write("types", types())
@@ -145,6 +185,12 @@ def main():
     write("encodings", encoded, use_dictionary=False, column_encoding={
         "delta": "DELTA_BINARY_PACKED", "text": "DELTA_BYTE_ARRAY", "split": "BYTE_STREAM_SPLIT"})
     write("int96", pa.table({"at": pa.array([NOON, None], pa.timestamp("us"))}), use_deprecated_int96_timestamps=True)
+    write("int96-ns", pa.table({"l": [pa.array([1795262400000000007, -1], pa.timestamp("ns"))]}, pa.schema([("l", pa.list_(pa.timestamp("ns")))])), use_deprecated_int96_timestamps=True)
+    # What pyarrow reads of it has wrapped around: its lines are written by hand.
+    table = pa.table({"at": pa.array([-62135596800, 253402300799], pa.timestamp("s"))})
+    pq.write_table(table, FOLDER / "int96-far.parquet", use_deprecated_int96_timestamps=True)
+    (FOLDER / "int96-far.ndjson").write_text(
+        '{"at":{"$localDateTime":"0001-01-01T00:00:00"}}\n{"at":{"$localDateTime":"9999-12-31T23:59:59"}}\n')
     write("no-arrow-schema", types().select(["bool", "u8", "money", "text", "at_us", "local_us", "clock_us", "list", "map", "uuid"]), store_schema=False)
     write("empty", small.slice(0, 0))
     write("one-column", pa.table({"value": [[1, 2], None]}))
@@ -161,6 +207,7 @@ def main():
                               "at": [NOON, None], "c": polars.Series(["red", "red"], dtype=polars.Categorical)})
     frame.write_parquet(FOLDER / "polars.parquet")
     keep("polars")
+    invalid(small)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ use arrow_array::types::{
 };
 use arrow_array::{ArrayRef, NullArray, RecordBatch, RecordBatchOptions};
 use arrow_schema::{ArrowError, DataType, SchemaRef};
-use regauge::path::{Path, Step};
+use regauge::path::Step;
 use regauge::{Error, ErrorKind, OnLoss, Result, Value, json};
 
 use crate::decimal::Decimal;
@@ -187,7 +187,7 @@ impl State {
 
     #[cold]
     fn note(&self, lost: Lost, found: &'static str) {
-        self.losses.note(lost, found, self.number, &Path(self.path.clone()));
+        self.losses.note(lost, found, self.number, &self.path);
     }
 
     /// Records that a document lacks a field.

@@ -124,7 +124,8 @@ fn note_zone(field: &Field, path: &mut Vec<Step>, sink: &mut dyn Sink) {
         && !matches!(&**zone, "UTC" | "Etc/UTC" | "Z" | "+00:00" | "utc")
     {
         let found = format!("points in time in the zone {zone}");
-        sink.fidelity().note_at(1, &Path(path.clone()), LossKind::Special, found, "them in UTC");
+        let path = || Path(path.clone());
+        sink.fidelity().note_at(1, path, LossKind::Special, found, "them in UTC");
     }
     inside(field.data_type()).iter().for_each(|field| note_zone(field, path, sink));
     path.pop();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use regauge::fidelity::LossKind;
-use regauge::path::Path;
+use regauge::path::{Path, Step};
 use regauge::{Fidelity, Format, OnLoss};
 
 /// How a value was not kept.
@@ -107,9 +107,10 @@ impl Losses {
     }
 
     #[cold]
-    pub(crate) fn note(&self, lost: Lost, found: &'static str, record: u64, path: &Path) {
+    pub(crate) fn note(&self, lost: Lost, found: &'static str, record: u64, path: &[Step]) {
         let mut inner = self.lock();
         *inner.counts.entry(lost.name()).or_default() += 1;
+        let path = || Path(path.to_vec());
         inner.fidelity.note_at(record, path, lost.kind(), found, lost.written());
     }
 

@@ -1,7 +1,7 @@
 //! The bytes of a file at any position.
 
 use std::io::{self, BufReader, Read};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ::parquet::errors::{ParquetError, Result as Decoded};
 use ::parquet::file::reader::{ChunkReader, Length};
@@ -14,6 +14,8 @@ use regauge::{Error, Result};
 pub struct At {
     file: Arc<dyn ReadAt + Send + Sync>,
     size: u64,
+    /// Why the last reading failed: the crate passes on no more than its text.
+    fault: Arc<Mutex<Option<Error>>>,
 }
 
 impl At {
@@ -23,12 +25,18 @@ impl At {
     /// `Io`.
     pub fn new(file: Arc<dyn ReadAt + Send + Sync>) -> Result<At> {
         let size = file.size()?;
-        Ok(At { file, size })
+        Ok(At { file, size, fault: Arc::default() })
     }
 
     /// Returns the size in bytes.
     pub fn size(&self) -> u64 {
         self.size
+    }
+
+    /// Returns the error of a reading that failed while the crate decoded, or else what it made of that.
+    pub fn explain(&self, error: Error) -> Error {
+        let own = self.fault.lock().unwrap_or_else(PoisonError::into_inner).take();
+        own.unwrap_or(error)
     }
 
     /// Reads bytes, all of which must be there.
@@ -79,6 +87,10 @@ impl ChunkReader for At {
 
     fn get_bytes(&self, start: u64, length: usize) -> Decoded<Bytes> {
         let bytes = self.bytes(start, length as u64);
-        bytes.map(Bytes::from).map_err(|error| ParquetError::External(Box::new(error)))
+        bytes.map(Bytes::from).map_err(|error| {
+            let text = error.to_string();
+            *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            ParquetError::General(text)
+        })
     }
 }

@@ -5,6 +5,7 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ::parquet::errors::ParquetError;
+use arrow_schema::ArrowError;
 use regauge::{Error, ErrorKind, Result};
 
 /// Runs code of the crate. It checks less than we do, so a file that is broken in a new way can make it panic:
@@ -18,6 +19,20 @@ fn panicked(panic: &(dyn Any + Send)) -> Error {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given");
     Error::syntax(format!("found a broken file, on which the decoder stopped: {}", one_line(text)))
+}
+
+/// Returns an error about a batch as ours.
+#[cold]
+pub fn batch_failed(error: ArrowError) -> Error {
+    match error {
+        ArrowError::IoError(_, source) => source.into(),
+        other => {
+            let text = other.to_string();
+            let text = text.trim_start_matches("Parquet argument error: ");
+            let text = text.trim_start_matches("Parquet error: ");
+            Error::syntax(format!("found a broken file: {}", one_line(text)))
+        }
+    }
 }
 
 /// Returns an error of the crate as ours.
@@ -39,11 +54,6 @@ pub fn failed(error: ParquetError) -> Error {
         }
         ParquetError::NYI(text) => {
             Error::new(ErrorKind::Unsupported, format!("found {}", one_line(text)))
-        }
-        ParquetError::General(text) if text.starts_with("Disabled feature") => {
-            let codec = text.rsplit(": ").next().unwrap_or_default();
-            let message = format!("found pages that are compressed with {codec}");
-            Error::new(ErrorKind::Unsupported, message).hint("write the file with zstd or snappy")
         }
         ParquetError::General(text) | ParquetError::ArrowError(text) => {
             Error::syntax(format!("found a broken file: {}", one_line(text)))

@@ -7,6 +7,7 @@
 mod file;
 mod footer;
 mod guard;
+mod int96;
 mod pages;
 mod read;
 mod schema;

@@ -12,7 +12,7 @@ use ::parquet::file::metadata::ColumnChunkMetaData;
 use flate2::read::MultiGzDecoder;
 use regauge::hint::Hint;
 use regauge::limits::Limit;
-use regauge::{Error, Limits, Result};
+use regauge::{Error, ErrorKind, Limits, Result};
 
 use super::file::At;
 use super::guard::guarded;
@@ -65,6 +65,7 @@ pub fn check(file: &At, chunk: &ColumnChunkMetaData, limits: &Limits) -> Result<
             Error::truncated("found a column that goes on after the end of the file").at(start)
         );
     };
+    check_codec(chunk.compression())?;
     let mut column = Column { bytes_a_row: width(chunk, limits)?, ..Column::default() };
     let mut offset = start;
     while offset < end {
@@ -85,6 +86,17 @@ pub fn check(file: &At, chunk: &ColumnChunkMetaData, limits: &Limits) -> Result<
         .hint(Hint::raise(Limit::Nodes)));
     }
     Ok(column)
+}
+
+/// Refuses pages in a compression that this build does not decode.
+fn check_codec(codec: Compression) -> Result {
+    let name = match codec {
+        Compression::BROTLI(_) => "Brotli",
+        Compression::LZO => "LZO",
+        _ => return Ok(()),
+    };
+    Err(Error::new(ErrorKind::Unsupported, format!("found pages that are compressed with {name}"))
+        .hint("write the file with zstd or snappy"))
 }
 
 /// Returns the width of values that all have the same.
@@ -221,5 +233,65 @@ fn check_expansion(file: &At, codec: Compression, header: &Header, body: u64) ->
         ))
         .hint("write the file with lz4_raw, zstd or snappy")),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+    use std::sync::Arc;
+
+    use ::parquet::basic::GzipLevel;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    #[test]
+    fn a_page_that_expands_beyond_its_size() {
+        let mut packed = GzEncoder::new(Vec::new(), flate2::Compression::default());
+        packed.write_all(&[0; 100_000]).unwrap();
+        let packed = packed.finish().unwrap();
+        let mut header =
+            Header { packed_bytes: packed.len() as i64, is_packed: true, ..Header::default() };
+        let file = At::new(Arc::new(packed)).unwrap();
+        let codec = Compression::GZIP(GzipLevel::default());
+        header.plain_bytes = 100_000;
+        check_expansion(&file, codec, &header, 0).unwrap();
+        header.plain_bytes = 99_999;
+        let error = check_expansion(&file, codec, &header, 0).unwrap_err();
+        assert!(error.to_string().contains("expands beyond its size"), "{error}");
+    }
+
+    #[test]
+    fn what_a_header_may_claim() {
+        let limits = Limits::default();
+        let sound = Header { plain_bytes: 100, packed_bytes: 50, values: 3, ..Header::default() };
+        sound.checked(50, &limits).unwrap();
+        for (header, message) in [
+            (Header { plain_bytes: -1, ..sound }, "negative size"),
+            (Header { packed_bytes: -1, ..sound }, "negative size"),
+            (Header { values: -1, ..sound }, "negative size"),
+            (Header { packed_bytes: 51, ..sound }, "expected at most the 50 bytes"),
+            (Header { levels_bytes: 51, ..sound }, "more bytes of levels"),
+            (Header { plain_bytes: 1 << 40, ..sound }, "the limit of token_bytes"),
+        ] {
+            let error = header.checked(50, &limits).unwrap_err();
+            assert!(error.to_string().contains(message), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_header_of_a_data_page() {
+        // type 0, 100 bytes, 50 of them packed; a data page header of 3 values in encoding 7; then other bytes.
+        let bytes = [0x15, 0, 0x15, 200, 1, 0x15, 100, 0x2C, 0x15, 6, 0x15, 14, 0, 0, 0xFF];
+        let file = At::new(Arc::new(bytes.to_vec())).unwrap();
+        let (found, size) = header(&file, 0, bytes.len() as u64).unwrap();
+        assert_eq!((found.plain_bytes, found.packed_bytes, found.values), (100, 50, 3));
+        assert_eq!((found.encoding, size), (DELTA_BYTE_ARRAY, 14));
+        let mut column = Column::default();
+        column.add(&found);
+        // Each value may repeat all of the one before.
+        assert_eq!(column.bytes_a_row, 100);
+        assert!(header(&file, 0, 5).is_err());
     }
 }

@@ -7,6 +7,7 @@ use ::parquet::arrow::arrow_reader::{
     ParquetRecordBatchReaderBuilder,
 };
 use ::parquet::file::metadata::{PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader};
+use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
 use regauge::convert::ReadAt;
 use regauge::hint::Hint;
@@ -15,8 +16,8 @@ use regauge::path::{Path, Step};
 use regauge::{Error, Limits, Result, Sink};
 
 use super::file::At;
-use super::guard::{failed, guarded};
-use super::{footer, pages, schema};
+use super::guard::{batch_failed, failed, guarded};
+use super::{footer, int96, pages, schema};
 use crate::events::{self, Table};
 
 /// Rows that are decoded at a time.
@@ -31,11 +32,13 @@ pub struct FileReader {
     file: At,
     limits: Limits,
     metadata: ArrowReaderMetadata,
+    /// The same with INT96 in microseconds, if there is any.
+    micros: Option<ArrowReaderMetadata>,
     /// The schema as it is written, without views.
     schema: SchemaRef,
     /// The next row group.
     group: usize,
-    batches: Option<ParquetRecordBatchReader>,
+    batches: Option<Batches>,
     table: Option<Table>,
     row: usize,
     has_begun: bool,
@@ -64,12 +67,20 @@ impl FileReader {
                 ArrowReaderMetadata::try_new(Arc::clone(&metadata), options()).map_err(failed)?;
             let own = schema::marked(plain.schema(), plain.parquet_schema());
             events::check(&own)?;
-            let views = options().with_schema(Arc::new(schema::with_views(&own)));
-            let metadata = ArrowReaderMetadata::try_new(metadata, views).map_err(failed)?;
+            let decoded_as = |schema: &Schema| {
+                let views = options().with_schema(Arc::new(schema::with_views(schema)));
+                ArrowReaderMetadata::try_new(Arc::clone(&metadata), views).map_err(failed)
+            };
+            let micros = match schema::has_int96(plain.parquet_schema()) {
+                true => Some(decoded_as(&schema::in_microseconds(&own, plain.parquet_schema()))?),
+                false => None,
+            };
+            let metadata = decoded_as(&own)?;
             Ok(FileReader {
                 file,
                 limits: *limits,
                 metadata,
+                micros,
                 schema: Arc::new(own),
                 group: 0,
                 batches: None,
@@ -141,12 +152,11 @@ impl FileReader {
     /// Decodes the next batch, or goes on to the next row group; returns `false` after the last.
     fn advance(&mut self) -> Result<bool> {
         if let Some(batches) = &mut self.batches {
-            let next = guarded(|| match batches.next() {
-                Some(Ok(batch)) => Table::new(&batch, &self.schema).map(Some),
-                Some(Err(error)) => Err(failed(error.into())),
+            let next = guarded(|| match batches.next()? {
+                Some(batch) => Table::new(&batch, &self.schema).map(Some),
                 None => Ok(None),
             });
-            match next? {
+            match next.map_err(|error| self.file.explain(error))? {
                 Some(table) => self.table = Some(table),
                 None => self.batches = None,
             }
@@ -161,16 +171,21 @@ impl FileReader {
     }
 
     /// Checks the pages of a row group, and opens it.
-    fn open_group(&self) -> Result<ParquetRecordBatchReader> {
+    fn open_group(&self) -> Result<Batches> {
         let rows = self.batch_rows()?;
-        guarded(|| {
-            let metadata = self.metadata.clone();
-            ParquetRecordBatchReaderBuilder::new_with_metadata(self.file.clone(), metadata)
+        let open = |metadata: &ArrowReaderMetadata| {
+            let file = self.file.clone();
+            ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone())
                 .with_row_groups(vec![self.group])
                 .with_batch_size(rows)
                 .build()
                 .map_err(failed)
-        })
+        };
+        let opened = guarded(|| {
+            let micros = self.micros.as_ref().map(open).transpose()?;
+            Ok(Batches { plain: open(&self.metadata)?, micros })
+        });
+        opened.map_err(|error| self.file.explain(error))
     }
 
     /// Returns how many rows of the row group may be decoded at a time.
@@ -203,6 +218,25 @@ impl FileReader {
             .hint(Hint::raise(Limit::TokenBytes)));
         }
         Ok((BATCH_BYTES / bytes_a_row).clamp(1, BATCH_ROWS) as usize)
+    }
+}
+
+/// The batches of a row group.
+struct Batches {
+    plain: ParquetRecordBatchReader,
+    /// The same with INT96 in microseconds.
+    micros: Option<ParquetRecordBatchReader>,
+}
+
+impl Batches {
+    fn next(&mut self) -> Result<Option<RecordBatch>> {
+        let Some(batch) = self.plain.next().transpose().map_err(batch_failed)? else {
+            return Ok(None);
+        };
+        match self.micros.as_mut().and_then(Iterator::next) {
+            Some(micros) => int96::exact(micros.map_err(batch_failed)?, batch).map(Some),
+            None => Ok(Some(batch)),
+        }
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use ::parquet::basic::LogicalType;
+use ::parquet::basic::{LogicalType, Type as Physical};
 use ::parquet::schema::types::{SchemaDescriptor, Type};
-use arrow_schema::{DataType, Field, FieldRef, Fields, Schema};
+use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, TimeUnit};
 
 use crate::events::{EXTENSION, UUID};
 
@@ -35,34 +35,62 @@ fn viewed(field: &FieldRef) -> FieldRef {
 
 /// Returns the schema with the columns of UUIDs marked, which the crate reads as bytes.
 pub fn marked(schema: &Schema, parquet: &SchemaDescriptor) -> Schema {
-    let fields = with_marks(schema.fields(), parquet.root_schema().get_fields());
-    Schema::new_with_metadata(fields, schema.metadata().clone())
-}
-
-fn with_marks(fields: &Fields, types: &[Arc<Type>]) -> Fields {
-    if fields.len() != types.len() {
-        return fields.clone();
-    }
-    fields.iter().zip(types).map(|(field, of)| with_mark(field, of)).collect()
-}
-
-fn with_mark(field: &FieldRef, of: &Type) -> FieldRef {
-    let is_uuid = of.get_basic_info().logical_type_ref() == Some(&LogicalType::Uuid);
-    if of.is_primitive() {
-        let marked = is_uuid && field.data_type() == &DataType::FixedSizeBinary(16);
-        if !marked {
+    let leaf = |field: &FieldRef, of: &Type| {
+        let is_uuid = of.get_basic_info().logical_type_ref() == Some(&LogicalType::Uuid);
+        if !is_uuid || field.data_type() != &DataType::FixedSizeBinary(16) {
             return Arc::clone(field);
         }
         let mark = (EXTENSION.to_owned(), UUID.to_owned());
-        return Arc::new(field.as_ref().clone().with_metadata([mark]));
+        Arc::new(field.as_ref().clone().with_metadata([mark]))
+    };
+    with_leaves(schema, parquet, &leaf)
+}
+
+/// Returns whether a column is INT96: 64 bits of nanoseconds in a day, and 32 bits of days.
+pub fn has_int96(parquet: &SchemaDescriptor) -> bool {
+    parquet.columns().iter().any(|column| column.physical_type() == Physical::INT96)
+}
+
+/// Returns the schema with the columns of INT96 in microseconds. In nanoseconds, as they are otherwise, days before
+/// 1677 and after 2262 overflow.
+pub fn in_microseconds(schema: &Schema, parquet: &SchemaDescriptor) -> Schema {
+    let leaf = |field: &FieldRef, of: &Type| match field.data_type() {
+        DataType::Timestamp(_, zone) if of.get_physical_type() == Physical::INT96 => {
+            let of = DataType::Timestamp(TimeUnit::Microsecond, zone.clone());
+            Arc::new(field.as_ref().clone().with_data_type(of))
+        }
+        _ => Arc::clone(field),
+    };
+    with_leaves(schema, parquet, &leaf)
+}
+
+/// Changes a field that has no fields inside it, by its type in the file.
+type Leaf<'l> = dyn Fn(&FieldRef, &Type) -> FieldRef + 'l;
+
+fn with_leaves(schema: &Schema, parquet: &SchemaDescriptor, leaf: &Leaf<'_>) -> Schema {
+    let fields = in_fields(schema.fields(), parquet.root_schema().get_fields(), leaf);
+    Schema::new_with_metadata(fields, schema.metadata().clone())
+}
+
+fn in_fields(fields: &Fields, types: &[Arc<Type>], leaf: &Leaf<'_>) -> Fields {
+    if fields.len() != types.len() {
+        return fields.clone();
+    }
+    fields.iter().zip(types).map(|(field, of)| in_field(field, of, leaf)).collect()
+}
+
+fn in_field(field: &FieldRef, of: &Type, leaf: &Leaf<'_>) -> FieldRef {
+    if of.is_primitive() {
+        return leaf(field, of);
     }
     let data_type = match field.data_type() {
-        DataType::Struct(fields) => DataType::Struct(with_marks(fields, of.get_fields())),
-        DataType::List(item) => DataType::List(in_list(item, of)),
-        DataType::LargeList(item) => DataType::LargeList(in_list(item, of)),
+        DataType::Struct(fields) => DataType::Struct(in_fields(fields, of.get_fields(), leaf)),
+        DataType::List(item) => DataType::List(in_list(item, of, leaf)),
+        DataType::LargeList(item) => DataType::LargeList(in_list(item, of, leaf)),
         DataType::Map(entries, ordered) => {
             let pair = of.get_fields().first().filter(|pair| pair.is_group());
-            let entries = pair.map_or_else(|| Arc::clone(entries), |pair| with_mark(entries, pair));
+            let entries =
+                pair.map_or_else(|| Arc::clone(entries), |pair| in_field(entries, pair, leaf));
             DataType::Map(entries, *ordered)
         }
         _ => return Arc::clone(field),
@@ -70,11 +98,11 @@ fn with_mark(field: &FieldRef, of: &Type) -> FieldRef {
     Arc::new(field.as_ref().clone().with_data_type(data_type))
 }
 
-/// Marks the items of a list in the usual shape: a group with a repeated group with the item.
-fn in_list(item: &FieldRef, list: &Type) -> FieldRef {
+/// Changes the items of a list in the usual shape: a group with a repeated group with the item.
+fn in_list(item: &FieldRef, list: &Type, leaf: &Leaf<'_>) -> FieldRef {
     let repeated = list.get_fields().first().filter(|repeated| repeated.is_group());
     match repeated.map(|repeated| repeated.get_fields()) {
-        Some([of]) => with_mark(item, of),
+        Some([of]) => in_field(item, of, leaf),
         _ => Arc::clone(item),
     }
 }

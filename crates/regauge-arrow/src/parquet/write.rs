@@ -56,8 +56,12 @@ pub fn write<T>(
 ) -> Result<T> {
     let mut file = File { out: Some(out), how, losses, state: State::Sampling(Sample::new(how)) };
     let shape = if how.is_marc && how.schema.is_none() { Shape::Marc } else { Shape::Plain };
-    if shape == Shape::Marc {
-        file.open(Arc::new(rows::marc_schema()), Shape::Plain)?;
+    match &how.schema {
+        // The first document says whether the column `value` is a field of each, or the document itself.
+        Some(schema) if rows::is_single(schema) => {}
+        Some(schema) => file.open(Arc::clone(schema), Shape::Plain)?,
+        None if shape == Shape::Marc => file.open(Arc::new(rows::marc_schema()), Shape::Plain)?,
+        None => {}
     }
     let done = {
         let mut take = |row: Value, number: u64| file.take(row, number);
@@ -90,7 +94,8 @@ struct Sample {
 
 impl Sample {
     fn new(how: &How) -> Sample {
-        let size = usize::try_from(how.sample).unwrap_or(usize::MAX);
+        let size = if how.schema.is_some() { 1 } else { how.sample };
+        let size = usize::try_from(size).unwrap_or(usize::MAX);
         Sample { seen: Seen::new(size, &Words::COMMAND), rows: Vec::new(), bytes: 0 }
     }
 
@@ -132,17 +137,10 @@ impl<W: io::Write + Send> File<'_, W> {
         let rows = std::mem::take(&mut sample.rows);
         let seen = std::mem::replace(&mut sample.seen, Seen::new(1, &Words::COMMAND));
         let (schema, shape) = match &self.how.schema {
-            // The column `value` is a field of each document, or the document itself.
-            Some(schema) if rows::is_single(schema) => {
-                (Arc::clone(schema), seen.schema(OnLoss::Wrap)?.1)
-            }
-            Some(schema) => (Arc::clone(schema), Shape::Plain),
-            None => {
-                let (schema, shape) = seen.schema(self.how.on_loss)?;
-                (Arc::new(marked(schema, shape)), shape)
-            }
+            Some(schema) => (schema.as_ref().clone(), seen.schema(OnLoss::Wrap)?.1),
+            None => seen.schema(self.how.on_loss)?,
         };
-        self.open(schema, shape)?;
+        self.open(Arc::new(marked(schema, shape)), shape)?;
         rows.into_iter().try_for_each(|(row, number)| self.take(row, number))
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use regauge::convert::{Given, convert_given};
 use regauge::tree::Builder;
-use regauge::{Format, Limits, OnLoss, Options, Result, Sink, StreamOutput, Value, Writer};
+use regauge::{Format, Limits, OnLoss, Options, Result, Sink, StreamOutput, Value};
 use regauge_arrow::Losses;
 use regauge_arrow::parquet::{Compression, FileReader, How, write};
 

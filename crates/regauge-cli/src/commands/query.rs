@@ -79,7 +79,7 @@ pub struct Query {
 
 /// Options about an output of its own. Of those that people may expect to work, [`in_place`] says why
 /// they do not.
-const NOT_IN_PLACE: [&str; 20] = [
+const NOT_IN_PLACE: [&str; 22] = [
     "compact_output",
     "sort_keys",
     "compress",
@@ -99,6 +99,8 @@ const NOT_IN_PLACE: [&str; 20] = [
     "json_indent",
     "pretty",
     "json_ascii",
+    "parquet_sample",
+    "parquet_schema",
     "report",
 ];
 

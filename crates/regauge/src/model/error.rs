@@ -180,10 +180,12 @@ impl Error {
         self
     }
 
-    /// This error about a document that no reader has read: it has a number, but no place in a format.
+    /// This error about a document that no reader of ours has read: it has a number, and a place only if whoever
+    /// read it says so.
     #[cold]
     pub(crate) fn of_given(mut self) -> Error {
-        (self.0.offset, self.0.format) = (None, None);
+        self.0.format = None;
+        self.0.offset = self.0.offset.filter(|offset| *offset > 0);
         self
     }
 

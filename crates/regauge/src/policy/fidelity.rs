@@ -325,19 +325,22 @@ impl Fidelity {
         }
     }
 
-    /// Same as [`note`](Fidelity::note), for a sink that knows the place itself.
+    /// Same as [`note`](Fidelity::note), for a sink that knows the place itself. The path is asked for if the loss
+    /// becomes an example.
     #[cold]
     pub fn note_at(
         &mut self,
         record: u64,
-        path: &Path,
+        path: impl FnOnce() -> Path,
         kind: LossKind,
         found: impl Into<String>,
         written: impl Into<String>,
     ) {
         self.record = record;
         self.note(kind, found, written);
-        self.place_pending(path);
+        if self.pending {
+            self.place_pending(&path());
+        }
     }
 
     /// Adds the losses that another sink counted on a later part of the same stream, whose first
