@@ -6,7 +6,7 @@ use std::sync::{Arc, Once};
 
 use libfuzzer_sys::fuzz_target;
 use regauge::tree::Builder;
-use regauge::{Format, Limits, OnLoss, Options, Value, Writer as _};
+use regauge::{Format, Limits, OnLoss, Options, Value};
 use regauge_arrow::Losses;
 use regauge_arrow::parquet::{Compression, FileReader, How, write};
 

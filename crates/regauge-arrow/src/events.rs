@@ -96,7 +96,7 @@ fn check_field(field: &Field, path: &mut Vec<Step>) -> Result {
 }
 
 /// Returns the fields inside a type, through those that only repeat or encode.
-fn inside(of: &DataType) -> Vec<Field> {
+pub(crate) fn inside(of: &DataType) -> Vec<Field> {
     match of {
         DataType::Struct(fields) => fields.iter().map(|field| field.as_ref().clone()).collect(),
         DataType::List(field)

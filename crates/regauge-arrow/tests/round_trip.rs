@@ -113,11 +113,13 @@ fn lists_and_maps_nest() {
     comes_back(list([list([]), Value::Null, list([text("a"), Value::Null])]));
     comes_back(map([("a", Value::Int(1)), ("b", map([("c", Value::Null), ("d", list([]))]))]));
     let mut deep = Value::Int(1);
-    for _ in 0..90 {
+    for _ in 0..49 {
         deep = list([deep]);
     }
     check(&[map([("deep", deep.clone())])]);
-    for _ in 0..20 {
+    let error = written(&[map([("deep", list([deep.clone()]))])], &how(), &Losses::strict());
+    assert!(error.unwrap_err().to_string().contains("51 levels, expected at most 50"));
+    for _ in 0..60 {
         deep = list([deep]);
     }
     let error = written(&[map([("deep", deep)])], &how(), &Losses::strict()).unwrap_err();

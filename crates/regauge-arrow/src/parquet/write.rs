@@ -8,13 +8,13 @@ use std::sync::Arc;
 
 use ::parquet::arrow::ArrowWriter;
 use ::parquet::file::properties::WriterProperties;
-use arrow_schema::{Schema, SchemaRef};
+use arrow_schema::{FieldRef, Fields, Schema, SchemaRef};
 use regauge::{Error, ErrorKind, OnLoss, Options, Result, Value, Writer};
 
 use super::Compression;
 use super::guard::{failed, guarded};
 use crate::column::Columns;
-use crate::events::SINGLE_MARK;
+use crate::events::{self, SINGLE_MARK};
 use crate::infer::Seen;
 use crate::rows::{self, Rows, Shape};
 use crate::{Losses, Words};
@@ -27,6 +27,10 @@ const GROUP_ROWS: usize = 1 << 20;
 const GROUP_BYTES: usize = 64 << 20;
 /// What the documents may take in memory that the columns are inferred from, before they are taken to be enough.
 const SAMPLE_BYTES: u64 = 64 << 20;
+
+/// How deep columns may nest. Readers of the schema that Arrow adds to a file stop at 64 structures, of which each
+/// level is one, and a few more are around them.
+const LEVELS_MAX: usize = 50;
 
 /// How a file is written.
 #[derive(Clone, Debug)]
@@ -151,6 +155,12 @@ impl<W: io::Write + Send> File<'_, W> {
             return Err(Error::new(ErrorKind::Unrepresentable, message)
                 .hint(format!("pass {} with the columns", Words::COMMAND.schema)));
         }
+        let levels = levels(schema.fields());
+        if levels > LEVELS_MAX {
+            return Err(Error::limit(format!(
+                "found columns of {levels} levels, expected at most {LEVELS_MAX}"
+            )));
+        }
         let columns = Columns::new(&schema, self.how.on_loss, self.losses, &Words::COMMAND)?;
         let properties = WriterProperties::builder()
             .set_created_by(concat!("regauge version ", env!("CARGO_PKG_VERSION")).to_owned())
@@ -185,6 +195,12 @@ fn flush<W: io::Write + Send>(columns: &mut Columns, writer: &mut ArrowWriter<W>
         }
         Ok(())
     })
+}
+
+/// Returns how many levels of fields there are.
+fn levels(fields: &Fields) -> usize {
+    let below = |field: &FieldRef| 1 + levels(&events::inside(field.data_type()).into());
+    fields.iter().map(below).max().unwrap_or(0)
 }
 
 /// Marks a schema of documents that are no maps, so that they are read back as what they were.
