@@ -102,7 +102,7 @@ mod with_it {
         let ran = folder.run("convert in.ndjson out.parquet").status(3);
         assert!(
             ran.stderr.starts_with(
-                "regauge: in.ndjson: ndjson: record 3, byte 16, at $.a: found text, expected"
+                "regauge: in.ndjson: record 3, at $.a: found text, expected an integer as before"
             ),
             "{}",
             ran.stderr

@@ -4,8 +4,10 @@
 //! gives it rows, bounds what it holds in memory, and checks what a file claims before the crate allocates for it:
 //! see `footer` and `pages`.
 
+mod deltas;
 mod file;
 mod footer;
+mod group;
 mod guard;
 mod int96;
 mod pages;

@@ -22,6 +22,9 @@ use super::thrift::{Compact, FALSE, Fault, I32, STRUCT};
 /// is in memory as a whole, and only its end says how long it is. By default that is 67 million.
 const VALUES_A_NODE: u64 = 64;
 
+/// The bytes that a value takes in a batch; text and bytes are views of so many.
+const USUAL_WIDTH: u64 = 16;
+
 /// `DELTA_BYTE_ARRAY`: each value may repeat all of the one before.
 const DELTA_BYTE_ARRAY: i64 = 7;
 
@@ -77,7 +80,10 @@ pub fn check(file: &At, chunk: &ColumnChunkMetaData, limits: &Limits) -> Result<
         offset = body + header.packed_bytes as u64;
     }
     let values_max = limits.nodes.saturating_mul(VALUES_A_NODE);
-    if chunk.column_descr().max_rep_level() > 0 && column.values > values_max {
+    // Wide values count as so many of the usual width.
+    let widths = width(chunk, limits)?.div_ceil(USUAL_WIDTH);
+    if chunk.column_descr().max_rep_level() > 0 && column.values.saturating_mul(widths) > values_max
+    {
         return Err(Error::limit(format!(
             "found {} values in lists of one column and row group, more than {VALUES_A_NODE} for each of the \
              limit of nodes",
@@ -102,7 +108,7 @@ fn check_codec(codec: Compression) -> Result {
 /// Returns the width of values that all have the same.
 fn width(chunk: &ColumnChunkMetaData, limits: &Limits) -> Result<u64> {
     if chunk.column_type() != Type::FIXED_LEN_BYTE_ARRAY {
-        return Ok(16);
+        return Ok(USUAL_WIDTH);
     }
     let width = u64::try_from(chunk.column_descr().type_length()).unwrap_or_default();
     if width > limits.token_bytes {
@@ -200,6 +206,12 @@ impl Header {
         if levels_bytes > plain_bytes.min(packed_bytes) {
             return Err(Error::syntax("found a page with more bytes of levels than of both"));
         }
+        // Each value of a dictionary takes a byte at least.
+        if self.kind == 2 && values > plain_bytes {
+            return Err(Error::syntax(format!(
+                "found a dictionary of {values} values in {plain_bytes} bytes"
+            )));
+        }
         if plain_bytes as u64 > limits.token_bytes {
             return Err(Error::limit(format!(
                 "found a page of {plain_bytes} bytes, more than {}, the limit of {}",
@@ -273,6 +285,7 @@ mod tests {
             (Header { values: -1, ..sound }, "negative size"),
             (Header { packed_bytes: 51, ..sound }, "expected at most the 50 bytes"),
             (Header { levels_bytes: 51, ..sound }, "more bytes of levels"),
+            (Header { kind: 2, values: 101, ..sound }, "a dictionary of 101 values in 100 bytes"),
             (Header { plain_bytes: 1 << 40, ..sound }, "the limit of token_bytes"),
         ] {
             let error = header.checked(50, &limits).unwrap_err();

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use ::parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
-    ParquetRecordBatchReaderBuilder,
 };
+use ::parquet::arrow::{FieldLevels, ProjectionMask, parquet_to_arrow_field_levels};
 use ::parquet::file::metadata::{PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader};
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
@@ -16,6 +16,7 @@ use regauge::path::{Path, Step};
 use regauge::{Error, Limits, Result, Sink};
 
 use super::file::At;
+use super::group::Group;
 use super::guard::{batch_failed, failed, guarded};
 use super::{footer, int96, pages, schema};
 use crate::events::{self, Table};
@@ -31,9 +32,11 @@ const PAGES_MAX: u64 = 4;
 pub struct FileReader {
     file: At,
     limits: Limits,
-    metadata: ArrowReaderMetadata,
+    metadata: Arc<ParquetMetaData>,
+    /// The columns as they are decoded.
+    levels: FieldLevels,
     /// The same with INT96 in microseconds, if there is any.
-    micros: Option<ArrowReaderMetadata>,
+    micros: Option<FieldLevels>,
     /// The schema as it is written, without views.
     schema: SchemaRef,
     /// The next row group.
@@ -60,26 +63,28 @@ impl FileReader {
             let metadata = ParquetMetaDataReader::decode_metadata(&footer).map_err(failed)?;
             drop(footer);
             check_metadata(&metadata)?;
-            let options =
-                || ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Skip);
+            let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Skip);
             let metadata = Arc::new(metadata);
             let plain =
-                ArrowReaderMetadata::try_new(Arc::clone(&metadata), options()).map_err(failed)?;
+                ArrowReaderMetadata::try_new(Arc::clone(&metadata), options).map_err(failed)?;
             let own = schema::marked(plain.schema(), plain.parquet_schema());
             events::check(&own)?;
             let decoded_as = |schema: &Schema| {
-                let views = options().with_schema(Arc::new(schema::with_views(schema)));
-                ArrowReaderMetadata::try_new(Arc::clone(&metadata), views).map_err(failed)
+                let views = schema::with_views(schema);
+                let all = ProjectionMask::all();
+                let fields = Some(views.fields());
+                parquet_to_arrow_field_levels(plain.parquet_schema(), all, fields).map_err(failed)
             };
             let micros = match schema::has_int96(plain.parquet_schema()) {
                 true => Some(decoded_as(&schema::in_microseconds(&own, plain.parquet_schema()))?),
                 false => None,
             };
-            let metadata = decoded_as(&own)?;
+            let levels = decoded_as(&own)?;
             Ok(FileReader {
                 file,
                 limits: *limits,
                 metadata,
+                levels,
                 micros,
                 schema: Arc::new(own),
                 group: 0,
@@ -93,7 +98,7 @@ impl FileReader {
 
     /// Returns how many rows the file has, as its footer says.
     pub fn rows(&self) -> u64 {
-        let groups = self.metadata.metadata().row_groups();
+        let groups = self.metadata.row_groups();
         groups.iter().map(|group| u64::try_from(group.num_rows()).unwrap_or_default()).sum()
     }
 
@@ -105,7 +110,7 @@ impl FileReader {
 
     /// Returns facts about the file, each with its name.
     pub fn facts(&self) -> Vec<(&'static str, String)> {
-        let metadata = self.metadata.metadata();
+        let metadata = &self.metadata;
         let mut facts = vec![("row groups", metadata.num_row_groups().to_string())];
         if let Some(writer) = metadata.file_metadata().created_by() {
             facts.push((
@@ -162,7 +167,7 @@ impl FileReader {
             }
             return Ok(true);
         }
-        if self.group >= self.metadata.metadata().num_row_groups() {
+        if self.group >= self.metadata.num_row_groups() {
             return Ok(false);
         }
         self.batches = Some(self.open_group()?);
@@ -173,24 +178,26 @@ impl FileReader {
     /// Checks the pages of a row group, and opens it.
     fn open_group(&self) -> Result<Batches> {
         let rows = self.batch_rows()?;
-        let open = |metadata: &ArrowReaderMetadata| {
-            let file = self.file.clone();
-            ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone())
-                .with_row_groups(vec![self.group])
-                .with_batch_size(rows)
-                .build()
+        let group = Group {
+            file: self.file.clone(),
+            metadata: Arc::clone(&self.metadata),
+            index: self.group,
+            bytes_max: self.limits.token_bytes.saturating_mul(PAGES_MAX),
+        };
+        let open = |levels: &FieldLevels| {
+            ParquetRecordBatchReader::try_new_with_row_groups(levels, &group, rows, None)
                 .map_err(failed)
         };
         let opened = guarded(|| {
             let micros = self.micros.as_ref().map(open).transpose()?;
-            Ok(Batches { plain: open(&self.metadata)?, micros })
+            Ok(Batches { plain: open(&self.levels)?, micros })
         });
         opened.map_err(|error| self.file.explain(error))
     }
 
     /// Returns how many rows of the row group may be decoded at a time.
     fn batch_rows(&self) -> Result<usize> {
-        let group = self.metadata.metadata().row_group(self.group);
+        let group = self.metadata.row_group(self.group);
         let rows = u64::try_from(group.num_rows()).unwrap_or_default();
         let (mut pages_bytes, mut bytes_a_row) = (0_u64, 1_u64);
         for chunk in group.columns() {
