@@ -19,7 +19,8 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SEEDS = {"ndjson": "json", "marc_json": "json", "pairs": "json", "yaml_writer": "msgpack"}
+SEEDS = {"ndjson": "json", "marc_json": "json", "pairs": "json", "yaml_writer": "msgpack",
+         "parquet": "../crates/regauge-arrow/tests/files"}
 
 JQ = ROOT / "corpus/suites/jq/jq.test"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes corpus/parquet: small Parquet files of several writers, each with what is in it as lines of JSON, and
+"""Writes crates/regauge-arrow/tests/files: small Parquet files of several writers, each with what is in it as lines of JSON, and
 broken files, whose messages regauge-arrow's tests keep in messages.txt.
 
     python3 tools/parquet_corpus.py
@@ -20,7 +20,7 @@ import polars
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-CORPUS = pathlib.Path(__file__).resolve().parent.parent / "corpus/parquet"
+CORPUS = pathlib.Path(__file__).resolve().parent.parent / "crates/regauge-arrow/tests/files"
 FOLDER = CORPUS / "valid"
 BROKEN = CORPUS / "invalid"
 UTC = datetime.timezone.utc

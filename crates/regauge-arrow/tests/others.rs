@@ -13,8 +13,7 @@ use regauge_arrow::parquet::FileReader;
 #[test]
 fn they_hold_what_pyarrow_reads() {
     for (name, bytes) in corpus("valid") {
-        let path =
-            format!("{}/../../corpus/parquet/valid/{name}.ndjson", env!("CARGO_MANIFEST_DIR"));
+        let path = format!("{}/tests/files/valid/{name}.ndjson", env!("CARGO_MANIFEST_DIR"));
         let expected = std::fs::read_to_string(path).unwrap();
         let found = lines(bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
         for (found, expected) in found.lines().zip(expected.lines()) {
@@ -44,7 +43,7 @@ fn broken_files_have_their_messages() {
         let error = read(bytes, &Limits::default()).expect_err(&name);
         found += &format!("{name}: {}: {error}\n", error.kind().name());
     }
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/parquet/invalid/messages.txt");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/files/invalid/messages.txt");
     if std::env::var_os("UPDATE").is_some() {
         std::fs::write(path, &found).unwrap();
     }

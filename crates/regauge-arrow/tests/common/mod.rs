@@ -60,7 +60,7 @@ pub fn map<const N: usize>(fields: [(&str, Value); N]) -> Value {
 
 /// Files in this folder of the corpus, by name.
 pub fn corpus(folder: &str) -> Vec<(String, Vec<u8>)> {
-    let path = format!("{}/../../corpus/parquet/{folder}", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/tests/files/{folder}", env!("CARGO_MANIFEST_DIR"));
     let mut files: Vec<_> = std::fs::read_dir(&path)
         .unwrap_or_else(|error| panic!("{path}: {error}"))
         .map(|entry| entry.expect("readable").path())

@@ -172,6 +172,9 @@ mod tests {
         };
         let given = Given { next: &mut next, count: None };
         let error = convert_given(given, StreamOutput::new(Vec::new()), &options).unwrap_err();
-        assert!(error.to_string().starts_with("record 3, at $.a: found binary data"), "{error}");
+        assert!(
+            error.to_string().starts_with("record 3, at $.a: found 1 bytes of binary data"),
+            "{error}"
+        );
     }
 }
