@@ -331,7 +331,7 @@ fn merge(one: &Kind, other: &Kind) -> Option<Kind> {
 
 /// Returns whether a time needs more than microseconds.
 fn is_fine(nanoseconds: u32) -> bool {
-    nanoseconds % 1000 != 0
+    !nanoseconds.is_multiple_of(1000)
 }
 
 fn unit(fine: bool) -> TimeUnit {

@@ -30,21 +30,45 @@ pub struct Cells {
 /// Returns whether documents have values of this type; those inside it aside.
 pub fn is_known(of: &DataType) -> bool {
     use DataType as T;
-    match of {
-        T::Null | T::Boolean | T::Date32 | T::Date64 => true,
-        T::Float16 | T::Float32 | T::Float64 => true,
-        T::Int8 | T::Int16 | T::Int32 | T::Int64 => true,
-        T::UInt8 | T::UInt16 | T::UInt32 | T::UInt64 => true,
-        T::Decimal32(..) | T::Decimal64(..) | T::Decimal128(..) | T::Decimal256(..) => true,
-        T::Utf8 | T::LargeUtf8 | T::Utf8View => true,
-        T::Binary | T::LargeBinary | T::BinaryView | T::FixedSizeBinary(_) => true,
-        T::Time32(TimeUnit::Second | TimeUnit::Millisecond) => true,
-        T::Time64(TimeUnit::Microsecond | TimeUnit::Nanosecond) => true,
-        T::Timestamp(..) | T::Duration(_) => true,
-        T::List(_) | T::LargeList(_) | T::FixedSizeList(..) => true,
-        T::Struct(_) | T::Map(..) | T::Dictionary(..) => true,
-        _ => false,
-    }
+    matches!(
+        of,
+        T::Null
+            | T::Boolean
+            | T::Date32
+            | T::Date64
+            | T::Float16
+            | T::Float32
+            | T::Float64
+            | T::Int8
+            | T::Int16
+            | T::Int32
+            | T::Int64
+            | T::UInt8
+            | T::UInt16
+            | T::UInt32
+            | T::UInt64
+            | T::Decimal32(..)
+            | T::Decimal64(..)
+            | T::Decimal128(..)
+            | T::Decimal256(..)
+            | T::Utf8
+            | T::LargeUtf8
+            | T::Utf8View
+            | T::Binary
+            | T::LargeBinary
+            | T::BinaryView
+            | T::FixedSizeBinary(_)
+            | T::Time32(TimeUnit::Second | TimeUnit::Millisecond)
+            | T::Time64(TimeUnit::Microsecond | TimeUnit::Nanosecond)
+            | T::Timestamp(..)
+            | T::Duration(_)
+            | T::List(_)
+            | T::LargeList(_)
+            | T::FixedSizeList(..)
+            | T::Struct(_)
+            | T::Map(..)
+            | T::Dictionary(..)
+    )
 }
 
 impl Cells {

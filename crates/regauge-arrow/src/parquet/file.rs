@@ -12,7 +12,7 @@ use regauge::{Error, Result};
 /// A file, and its size when it was opened.
 #[derive(Clone)]
 pub struct At {
-    file: Arc<dyn ReadAt + Send + Sync>,
+    file: Arc<dyn ReadAt + Send>,
     size: u64,
     /// Why the last reading failed: the crate passes on no more than its text.
     fault: Arc<Mutex<Option<Error>>>,
@@ -23,7 +23,7 @@ impl At {
     ///
     /// # Errors
     /// `Io`.
-    pub fn new(file: Arc<dyn ReadAt + Send + Sync>) -> Result<At> {
+    pub fn new(file: Arc<dyn ReadAt + Send>) -> Result<At> {
         let size = file.size()?;
         Ok(At { file, size, fault: Arc::default() })
     }

@@ -53,10 +53,7 @@ impl FileReader {
     /// # Errors
     /// `Io`; `Syntax`, `Truncated` and `Limit` for a file that is broken or claims too much; `Refused` for columns
     /// of a type that documents do not have.
-    pub fn open(
-        file: Arc<impl ReadAt + Send + Sync + 'static>,
-        limits: &Limits,
-    ) -> Result<FileReader> {
+    pub fn open(file: Arc<impl ReadAt + Send + 'static>, limits: &Limits) -> Result<FileReader> {
         let file = At::new(file)?;
         let footer = footer::read(&file, limits)?;
         guarded(|| {

@@ -85,7 +85,14 @@ struct File<'h, W: io::Write + Send> {
 
 enum State<W: io::Write + Send> {
     Sampling(Sample),
-    Writing { columns: Columns, writer: ArrowWriter<W>, shape: Shape },
+    Writing(Box<Rest<W>>),
+}
+
+/// What the other documents need.
+struct Rest<W: io::Write + Send> {
+    columns: Columns,
+    writer: ArrowWriter<W>,
+    shape: Shape,
 }
 
 /// The first documents.
@@ -125,7 +132,8 @@ impl<W: io::Write + Send> File<'_, W> {
                 }
                 Ok(())
             }
-            State::Writing { columns, writer, shape } => {
+            State::Writing(rest) => {
+                let Rest { columns, writer, shape } = &mut **rest;
                 columns.append(&shape.row(row), number)?;
                 if columns.rows() >= BATCH_ROWS || columns.bytes() >= BATCH_BYTES {
                     flush(columns, writer)?;
@@ -170,13 +178,14 @@ impl<W: io::Write + Send> File<'_, W> {
             .build();
         let Some(out) = self.out.take() else { return Ok(()) };
         let writer = ArrowWriter::try_new(out, schema, Some(properties)).map_err(failed)?;
-        self.state = State::Writing { columns, writer, shape };
+        self.state = State::Writing(Box::new(Rest { columns, writer, shape }));
         Ok(())
     }
 
     fn close(mut self) -> Result {
         self.end_sample()?;
-        let State::Writing { mut columns, mut writer, .. } = self.state else { return Ok(()) };
+        let State::Writing(rest) = self.state else { return Ok(()) };
+        let Rest { mut columns, mut writer, .. } = *rest;
         flush(&mut columns, &mut writer)?;
         guarded(|| writer.close().map(drop).map_err(failed))
     }
