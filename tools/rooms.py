@@ -19,7 +19,7 @@ FOLDER = pathlib.Path(__file__).parent.parent / "crates"
 
 # The rooms of each crate, from the ground up: a room may use itself and those before it.
 CRATES = {
-    "regauge": ["model", "policy", "bytes", "options", "codec", "convert", "sinks", "edit", "serde", "matrix"],
+    "regauge": ["model", "policy", "bytes", "options", "codec", "convert", "sinks", "envelope", "edit", "serde", "matrix"],
     "regauge-measure": ["model", "plan", "run", "judge", "measure", "task"],
 }
 FORMATS = ["bson", "cbor", "csv", "json", "marc", "marshal", "msgpack", "pickle", "toml", "yaml"]

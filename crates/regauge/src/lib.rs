@@ -167,6 +167,8 @@ pub mod codec;
 pub mod convert;
 mod edit;
 #[doc(hidden)]
+pub mod envelope;
+#[doc(hidden)]
 pub mod matrix;
 pub mod model;
 #[doc(hidden)]

@@ -136,6 +136,14 @@ impl Error {
         self
     }
 
+    /// Adds what the fault is in, in front of the message.
+    #[cold]
+    #[must_use]
+    pub(crate) fn within(mut self, what: &str) -> Error {
+        self.0.message = format!("in {what}: {}", self.0.message).into();
+        self
+    }
+
     /// Sets what to do about it: an option to set, or text that names no option.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<Hint>) -> Error {

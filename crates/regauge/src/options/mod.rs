@@ -4,6 +4,7 @@
 pub mod bson;
 pub mod cbor;
 pub mod csv;
+mod envelope;
 pub mod json;
 pub mod marc;
 pub mod marshal;
@@ -22,6 +23,7 @@ use crate::policy::documents::Documents;
 use crate::policy::fidelity::{Fidelity, Objects, OnLoss};
 use crate::policy::select::Selection;
 use crate::policy::stage::Stage;
+pub use envelope::Envelopes;
 pub use set::Setting;
 
 /// What to convert, and how.
@@ -38,6 +40,9 @@ pub struct Options {
     /// turned back into the original values. Otherwise anything that looks like the notation is
     /// plain data.
     pub unwrap: bool,
+    /// What to do with what a framework put around the value. A conversion reads what it is given: whoever
+    /// opens the input takes the envelope off first, as the command does.
+    pub envelope: Envelopes,
     /// What to do with classes, tags and symbols that the target cannot hold; `None` follows
     /// `on_loss`.
     pub objects: Option<Objects>,
@@ -109,6 +114,7 @@ impl Options {
             to,
             on_loss: OnLoss::default(),
             unwrap: false,
+            envelope: Envelopes::default(),
             limits: Limits::default(),
             documents: Documents::default(),
             skip_bad: false,

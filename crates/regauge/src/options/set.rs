@@ -4,7 +4,7 @@ use super::bson::ExtendedJson;
 use super::csv;
 use super::json::FloatStyle;
 use super::marc::CharsetChoice;
-use super::{DuplicateKeys, Options, marshal, pickle, yaml};
+use super::{DuplicateKeys, Envelopes, Options, marshal, pickle, yaml};
 use super::{Language, Opt, Row, Takes};
 use crate::model::record::Charset;
 use crate::policy::documents::Documents;
@@ -69,6 +69,14 @@ impl Options {
                 ])?;
             }
             Opt::Unwrap => self.unwrap = to.switch()?,
+            Opt::Envelope => {
+                self.envelope = to.word(&[
+                    ("auto", Envelopes::Auto),
+                    ("none", Envelopes::Never),
+                    ("open", Envelopes::Open),
+                    ("keep", Envelopes::Keep),
+                ])?;
+            }
             Opt::Objects => {
                 self.objects = Some(to.word(&[
                     ("refuse", Objects::Refuse),

@@ -1,0 +1,71 @@
+//! What Flask signs with itsdangerous: sessions in cookies.
+//!
+//! Read from Flask 3.1.3 (`flask/sessions.py`, `flask/json/tag.py`) and itsdangerous 2.2.0 (`timed.py`,
+//! `url_safe.py`, `encoding.py`): `data.time.signature`, each in base64 for URLs without padding. A dot in front
+//! means that the data is zlib. The time is seconds since 1970, big-endian; the signature is an HMAC of SHA-1
+//! (Flask's), or of another hash. Inside is JSON, in which Flask writes what JSON lacks as a map of one key that
+//! begins with a space: `{" t": [1, 2]}` is a tuple, `" d"` a time, `" b"` bytes, `" u"` a UUID.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+use super::django::{begins_like_data, format_of, is_word, word_data};
+use super::{Fact, Row, Taken, Tools};
+use crate::{Error, Result};
+
+/// A session of Flask, or anything else of `URLSafeTimedSerializer`.
+pub(super) const FLASK: Row = Row {
+    name: "flask-session",
+    title: "a signed value of Flask (itsdangerous)",
+    is_certain: true,
+    looks_like: &[None],
+    holds: &[],
+    looks: |bytes, is_whole| match is_whole {
+        true => Parts::of(bytes).is_some(),
+        false => {
+            bytes.iter().all(|byte| is_word(*byte) || *byte == b'.') && begins_like_data(bytes)
+        }
+    },
+    open,
+    close: None,
+};
+
+struct Parts<'b> {
+    data: &'b [u8],
+    is_compressed: bool,
+    /// Seconds since 1970.
+    time: u64,
+}
+
+impl Parts<'_> {
+    fn of(bytes: &[u8]) -> Option<Parts<'_>> {
+        let text = bytes.trim_ascii_end();
+        let (is_compressed, text) = match text {
+            [b'.', text @ ..] => (true, text),
+            text => (false, text),
+        };
+        let mut parts = text.split(|byte| *byte == b'.');
+        let (data, time, signature) = (parts.next()?, parts.next()?, parts.next()?);
+        let is_data = !data.is_empty() && data.iter().copied().all(is_word);
+        // SHA-1, SHA-256, SHA-384 and SHA-512. A JSON Web Token has longer text in the middle.
+        let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
+        let is_signed = matches!(signature.len(), 20 | 32 | 48 | 64);
+        let time =
+            URL_SAFE_NO_PAD.decode(time).ok().filter(|time| (4..=5).contains(&time.len()))?;
+        let time = time.iter().fold(0, |time, byte| time << 8 | u64::from(*byte));
+        (parts.next().is_none() && is_data && is_signed).then_some(Parts {
+            data,
+            is_compressed,
+            time,
+        })
+    }
+}
+
+fn open(bytes: &[u8], tools: &Tools<'_>) -> Result<Taken> {
+    let Some(Parts { data, is_compressed, time }) = Parts::of(bytes) else {
+        return Err(Error::syntax("found no data, time and signature with dots between them"));
+    };
+    let (bytes, steps) = word_data(data, is_compressed, tools)?;
+    let facts = vec![Fact::seconds("signed", time as f64), Fact::text("signature", "not checked")];
+    Ok(Taken { facts, steps, format: format_of(&bytes)?, bytes })
+}

@@ -1,0 +1,216 @@
+//! What frameworks put around a value in a cache, a session or a queue: recognised, named, taken off, and
+//! put back.
+//!
+//! An envelope is a row of [`ROWS`]: its name, how it is recognised, the reader of its head, and what it
+//! can hold. What is inside is a document of one of the formats, which [`mod@crate::convert`] reads as usual.
+//! `docs/envelopes.md` lists what is recognised, with versions, and what is lost.
+//!
+//! - **Nothing is executed.** Marshal and pickle inside are bytes of their format.
+//! - **Nothing is verified.** A signature is named, and not checked: that would take the key.
+//! - **Compression is the caller's.** The library has none; a [`Packer`] brings it, with its bounds.
+//! - **An envelope is in memory**, within [`Limits::record_bytes`], because its parts are named by lengths and
+//!   ends. Envelopes may be in one another, [`LAYERS_MAX`] deep.
+//!
+//! If you add a row, also add fixtures that the framework made (`tools/envelopes_*`), and a row to the page.
+
+mod django;
+mod entry;
+mod fact;
+mod itsdangerous;
+mod message;
+mod packing;
+mod rails;
+
+pub use fact::{Fact, Layer, Opened, summary};
+pub use packing::{Packer, Packing};
+
+use crate::codec::detect::HEAD_BYTES;
+use crate::model::format::Format;
+use crate::model::hint::Hint;
+use crate::model::limits::{Limit, Limits};
+use crate::model::option::Opt;
+use crate::{Error, ErrorKind, Result};
+
+/// How many envelopes may be in one another. A message in a message in a cache is three.
+pub const LAYERS_MAX: usize = 8;
+
+/// The largest document that is searched for the keys of a message: JSON has no mark, so that all of it is
+/// read. Brokers keep messages far smaller.
+pub const LOOK_BYTES: usize = 1 << 20;
+
+/// An envelope: a row of the table.
+pub struct Row {
+    /// The name in reports: `rails-cache-7.1`.
+    pub name: &'static str,
+    /// The name in prose: `Rails.cache 7.1`.
+    pub title: &'static str,
+    /// Whether such bytes can be nothing else: no format is detected in them, or the one that is cannot read
+    /// them.
+    pub is_certain: bool,
+    /// The formats that such bytes are, or that detection takes them for; `None` stands for no format.
+    pub looks_like: &'static [Option<Format>],
+    /// The formats that the framework reads back from it; none if it cannot be made without a key.
+    pub holds: &'static [Format],
+    /// Whether these are such bytes: the first ones, or all of them.
+    looks: fn(&[u8], is_whole: bool) -> bool,
+    open: fn(&[u8], &Tools<'_>) -> Result<Taken>,
+    /// Makes the envelope of these bytes around another value; `None` if that takes a key.
+    close: Option<fn(&[u8], &Inside<'_>, &Tools<'_>) -> Result<Vec<u8>>>,
+}
+
+impl std::fmt::Debug for Row {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// What envelopes are opened and closed with.
+#[derive(Clone, Copy)]
+pub struct Tools<'t> {
+    /// The bounds of everything that is read and decompressed.
+    pub limits: &'t Limits,
+    /// Compresses and decompresses.
+    pub packer: &'t dyn Packer,
+}
+
+/// What an envelope held.
+struct Taken {
+    facts: Vec<Fact>,
+    /// What was undone on the way: `zlib`, `base64`.
+    steps: Vec<&'static str>,
+    format: Format,
+    bytes: Vec<u8>,
+}
+
+/// What an envelope is made around.
+struct Inside<'i> {
+    format: Format,
+    bytes: &'i [u8],
+    /// The format that was inside before.
+    was: Format,
+}
+
+/// Every envelope, in the order in which they are tried.
+pub static ROWS: [Row; 10] = [
+    rails::CODER,
+    rails::PACKED,
+    entry::ENTRY,
+    django::FILE,
+    django::TABLE,
+    django::SIGNED,
+    itsdangerous::FLASK,
+    django::ZLIB,
+    message::CELERY,
+    message::SIDEKIQ,
+];
+
+/// Returns the first row that recognises these bytes: all of a file, or its first ones. `format` is what
+/// [`crate::detect`] takes them for.
+pub fn find(bytes: &[u8], is_whole: bool, format: Option<Format>) -> Option<&'static Row> {
+    ROWS.iter().find(|row| row.looks_like.contains(&format) && (row.looks)(bytes, is_whole))
+}
+
+/// Takes off `row`, and the envelopes that are inside: all that are recognised, or only those that can be
+/// nothing else.
+///
+/// # Errors
+/// `Truncated`, `Syntax` or `Unsupported` if the bytes are no whole envelope of this kind, `Limit` if a
+/// limit is exceeded or if envelopes nest more than [`LAYERS_MAX`] deep.
+pub fn open(
+    bytes: Vec<u8>,
+    row: &'static Row,
+    certain_only: bool,
+    tools: &Tools<'_>,
+) -> Result<Opened> {
+    let (mut row, mut around) = (row, bytes);
+    let (mut layers, mut held) = (Vec::new(), 0);
+    loop {
+        // What was around stays, so that it can be put back: within the limit all together, because each
+        // layer of zlib may be a thousand times larger than the one before.
+        held += around.len() as u64;
+        if held > tools.limits.record_bytes {
+            let most = tools.limits.record_bytes;
+            let message =
+                format!("found envelopes of more than {most} bytes, the limit of record_bytes");
+            return Err(Error::limit(message).hint(Hint::raise(Limit::RecordBytes)));
+        }
+        let Taken { facts, steps, format, bytes } =
+            (row.open)(&around, tools).map_err(|error| named(error, row))?;
+        layers.push(Layer { row, facts, steps, format, around });
+        let next = find(&bytes, true, Some(format)).or_else(|| find(&bytes, true, None));
+        match next.filter(|next| next.is_certain || !certain_only) {
+            None => return Ok(Opened { layers, format, bytes }),
+            Some(_) if layers.len() == LAYERS_MAX => return Err(too_deep()),
+            Some(next) => (row, around) = (next, bytes),
+        }
+    }
+}
+
+#[cold]
+fn too_deep() -> Error {
+    Error::limit(format!(
+        "found an envelope in {LAYERS_MAX} others, expected a value; frameworks nest three at most"
+    ))
+    .hint(Hint::set(Opt::Envelope, "none").to("read the outermost as it is"))
+}
+
+/// Puts the layers that [`open`] took off around `inside`, a document of `format`.
+///
+/// # Errors
+/// `Refused` if the framework would not read that format in such an envelope, or if making it takes a key.
+pub fn close(
+    opened: &Opened,
+    format: Format,
+    inside: Vec<u8>,
+    tools: &Tools<'_>,
+) -> Result<Vec<u8>> {
+    let (mut new, mut bytes) = (Some(format), inside);
+    for Layer { row, format, around, .. } in opened.layers.iter().rev() {
+        // Only the innermost may hold another format than before.
+        let format_now = new.take().unwrap_or(*format);
+        let Some(make) = row.close.filter(|_| row.holds.contains(&format_now)) else {
+            return Err(not_held(row, format_now));
+        };
+        let inside = Inside { format: format_now, bytes: &bytes, was: *format };
+        bytes = make(around, &inside, tools).map_err(|error| named(error, row))?;
+    }
+    Ok(bytes)
+}
+
+#[cold]
+fn not_held(row: &Row, format: Format) -> Error {
+    let found = format.title();
+    let error = match row.holds {
+        [] => Error::new(
+            ErrorKind::Refused,
+            format!("{} cannot be made around the output: its signature takes the key", row.title),
+        ),
+        held => {
+            let held: Vec<_> = held.iter().map(|format| format.title()).collect();
+            let expected = held.join(" or ");
+            Error::new(
+                ErrorKind::Refused,
+                format!(
+                    "found {found} to put into {}, expected {expected}, which is read there",
+                    row.title
+                ),
+            )
+        }
+    };
+    let plain = Hint::set(Opt::Envelope, "open").to("write the value without it");
+    error.hint(match row.holds {
+        [first, ..] => Hint::into(*first).or(plain),
+        [] => plain,
+    })
+}
+
+/// Returns the format that bytes begin like.
+fn seen(bytes: &[u8]) -> Option<Format> {
+    Format::from_magic(&bytes[..bytes.len().min(HEAD_BYTES)])
+}
+
+/// Adds the name of the envelope to an error about it.
+#[cold]
+fn named(error: Error, row: &Row) -> Error {
+    error.within(row.title)
+}

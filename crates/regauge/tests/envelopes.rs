@@ -1,0 +1,265 @@
+//! Every file under `corpus/envelopes`, which the framework itself made: its layers, what they say, and the
+//! value; cut at each byte; and nothing else that the corpus holds is taken for an envelope.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use regauge::envelope::{self, Opened, Packer, Packing, ROWS, Tools};
+use regauge::{Error, ErrorKind, Format, Limits, Objects, OnLoss, Options, Result, convert_bytes};
+use serde_json::Value;
+
+/// zlib alone, as most frameworks.
+struct Zlib;
+
+impl Packer for Zlib {
+    fn unpack(&self, packing: Packing, packed: &[u8], limits: &Limits) -> Result<Vec<u8>> {
+        assert_eq!(packing, Packing::Zlib);
+        let mut plain = Vec::new();
+        let most = limits.record_bytes.saturating_add(1);
+        flate2::read::ZlibDecoder::new(packed)
+            .take(most)
+            .read_to_end(&mut plain)
+            .map_err(|error| Error::truncated(error.to_string()))?;
+        match plain.len() as u64 {
+            bytes if bytes == most => Err(Error::limit("found more than a document may have")),
+            _ => Ok(plain),
+        }
+    }
+
+    fn pack(&self, packing: Packing, plain: &[u8]) -> Result<Vec<u8>> {
+        assert_eq!(packing, Packing::Zlib);
+        let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::new(6));
+        encoder.write_all(plain)?;
+        Ok(encoder.finish()?)
+    }
+}
+
+fn corpus() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus")
+}
+
+/// Returns the files that frameworks made, each with what is expected.
+fn cases() -> BTreeMap<PathBuf, Value> {
+    let mut cases = BTreeMap::new();
+    for folder in fs::read_dir(corpus().join("envelopes")).unwrap() {
+        let folder = folder.unwrap().path();
+        let Ok(index) = fs::read(folder.join("expected.json")) else { continue };
+        let index: Value = serde_json::from_slice(&index).unwrap();
+        assert!(index["made_by"].is_string(), "{}", folder.display());
+        for (file, expected) in index["files"].as_object().unwrap() {
+            cases.insert(folder.join(file), expected.clone());
+        }
+    }
+    assert!(cases.len() > 90, "{}", cases.len());
+    cases
+}
+
+fn with_limits<T>(limits: &Limits, act: impl FnOnce(&Tools<'_>) -> T) -> T {
+    act(&Tools { limits, packer: &Zlib })
+}
+
+/// Opens what is recognised; `None` if nothing is.
+fn open(bytes: &[u8], limits: &Limits) -> Option<Result<Opened>> {
+    let told = Format::from_magic(&bytes[..bytes.len().min(4096)]);
+    let row = envelope::find(bytes, true, told)?;
+    Some(with_limits(limits, |tools| envelope::open(bytes.to_vec(), row, false, tools)))
+}
+
+/// Returns the value in JSON, as data; in the notation if JSON cannot hold it.
+fn json(bytes: &[u8], format: Format) -> Value {
+    let mut options = Options::new(format, Format::Json);
+    options.objects = Some(Objects::Data);
+    let plain = convert_bytes(bytes, &options);
+    options.on_loss = OnLoss::Wrap;
+    let json = plain.or_else(|_| convert_bytes(bytes, &options)).unwrap();
+    serde_json::from_slice(&json).unwrap()
+}
+
+#[test]
+fn each_file_is_what_its_framework_made() {
+    for (path, expected) in cases() {
+        let name = path.display();
+        let bytes = fs::read(&path).unwrap();
+        let Some(layer) = expected["layer"].as_str() else {
+            // A compressed file, which needs no envelope.
+            assert!(envelope::find(&bytes, true, None).is_none(), "{name}");
+            continue;
+        };
+        let opened = open(&bytes, &Limits::default()).unwrap_or_else(|| panic!("{name}"));
+        let opened = opened.unwrap_or_else(|error| panic!("{name}: {error}"));
+        let [one] = opened.layers.as_slice() else { panic!("{name}: {}", opened.names()) };
+        assert_eq!(one.row.name, layer, "{name}");
+        assert_eq!(serde_json::json!(one.steps), expected["steps"], "{name}");
+        assert_eq!(opened.format.name(), expected["format"], "{name}");
+        assert_eq!(json(&opened.bytes, opened.format), expected["value"], "{name}");
+        if let Some(marshal) = expected["marshal"].as_str() {
+            assert_eq!(STANDARD.encode(&opened.bytes), marshal, "{name}");
+        }
+        for fact in ["expires", "version", "signed", "task", "id"] {
+            let found = one.facts.iter().find(|one| one.name == fact).map(envelope::Fact::words);
+            let wanted = expected[fact].as_str().map(|wanted| format!("{fact} {wanted}"));
+            assert_eq!(found, wanted, "{name}");
+        }
+    }
+}
+
+#[test]
+fn each_file_comes_back_around_the_same_value() {
+    let limits = Limits::default();
+    for (path, expected) in cases() {
+        let Some(Ok(opened)) = open(&fs::read(&path).unwrap(), &limits) else { continue };
+        let name = path.display();
+        let inside = opened.bytes.clone();
+        let closed =
+            with_limits(&limits, |tools| envelope::close(&opened, opened.format, inside, tools));
+        if opened.layers[0].row.holds.is_empty() {
+            let error = closed.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Refused, "{name}");
+            continue;
+        }
+        let closed = closed.unwrap_or_else(|error| panic!("{name}: {error}"));
+        let again = open(&closed, &limits).unwrap_or_else(|| panic!("{name}: {closed:?}")).unwrap();
+        assert_eq!(again.format.name(), expected["format"], "{name}");
+        assert_eq!(json(&again.bytes, again.format), expected["value"], "{name}");
+        let facts = |opened: &Opened| opened.layers[0].facts.clone();
+        assert_eq!(facts(&again), facts(&opened), "{name}");
+    }
+}
+
+#[test]
+fn a_file_that_is_cut_is_an_error_or_nothing() {
+    let limits = Limits::default();
+    for (path, expected) in cases() {
+        let bytes = fs::read(&path).unwrap();
+        for end in 0..bytes.len() {
+            let Some(Ok(opened)) = open(&bytes[..end], &limits) else { continue };
+            // Payloads of text have no end, as in Rails: `payload = dumped.byteslice(…)`; of the others, the
+            // format finds it.
+            let mut options = Options::new(opened.format, Format::Json);
+            options.objects = Some(Objects::Data);
+            options.on_loss = OnLoss::Wrap;
+            let Ok(read) = convert_bytes(&opened.bytes, &options) else { continue };
+            let is_text = expected["value"].is_string() || expected["value"].is_object();
+            let is_prefix = is_text && opened.layers[0].row.name == "rails-cache-7.1";
+            let is_signature = opened.layers[0].row.holds.is_empty();
+            // The data of a signed pickle alone is what Django's table holds.
+            let is_data = expected["layer"] == "django-signed"
+                && end == bytes.iter().position(|b| *b == b':').unwrap();
+            assert!(is_prefix || is_signature || is_data, "{} at {end}: {read:?}", path.display());
+        }
+    }
+}
+
+/// A document that any format reads is opened only if asked for.
+#[test]
+fn documents_are_no_envelopes() {
+    let mut count = 0;
+    for folder in fs::read_dir(corpus()).unwrap() {
+        for kind in ["valid", "invalid"] {
+            let Ok(files) = fs::read_dir(folder.as_ref().unwrap().path().join(kind)) else {
+                continue;
+            };
+            for file in files {
+                let path = file.unwrap().path();
+                let Ok(bytes) = fs::read(&path) else { continue };
+                let told = Format::from_magic(&bytes[..bytes.len().min(4096)]);
+                for is_whole in [true, false] {
+                    let found = envelope::find(&bytes, is_whole, told);
+                    assert!(
+                        !found.is_some_and(|row| row.is_certain),
+                        "{}: {found:?}",
+                        path.display()
+                    );
+                }
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 300, "{count}");
+}
+
+#[test]
+fn a_bomb_is_refused_within_the_limit() {
+    let plain = [&b"\x04\x08\"\x04\x00\x00\x40\x00"[..], &vec![b'a'; 4 << 20]].concat();
+    let packed = Zlib.pack(Packing::Zlib, &plain).unwrap();
+    let mut limits = Limits::default();
+    limits.set("record_bytes", Some(1 << 20));
+    for bytes in [
+        [b"\x01", packed.as_slice()].concat(),
+        [b"\x00\x11\x81\0\0\0\0\0\0\xF0\xBF\xFF\xFF\xFF\xFF", packed.as_slice()].concat(),
+        [b"\x80\x05N.", packed.as_slice()].concat(),
+        packed.clone(),
+    ] {
+        let error = open(&bytes, &limits).unwrap().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
+    }
+}
+
+#[test]
+fn envelopes_in_envelopes_end() {
+    let mut bytes = b"[1]".to_vec();
+    let wrap = |bytes: &[u8]| {
+        let body = STANDARD.encode(bytes);
+        format!(
+            r#"{{"body":"{body}","content-type":"application/json","properties":{{"body_encoding":"base64"}}}}"#
+        )
+    };
+    for depth in 1..=envelope::LAYERS_MAX + 1 {
+        bytes = wrap(&bytes).into_bytes();
+        let opened = open(&bytes, &Limits::default()).unwrap();
+        match depth <= envelope::LAYERS_MAX {
+            true => assert_eq!(opened.unwrap().layers.len(), depth),
+            false => assert_eq!(opened.unwrap_err().kind(), ErrorKind::Limit),
+        }
+    }
+}
+
+#[test]
+fn errors_say_what_to_do() {
+    let message = |bytes: &[u8]| open(bytes, &Limits::default()).unwrap().unwrap_err().to_string();
+    for (bytes, expected) in [
+        (
+            &b"\x00\x11\x01\x00"[..],
+            "byte 4: in Rails.cache 7.1: found the end after 4 bytes, expected a head of 15; check that the \
+             value was copied whole",
+        ),
+        (
+            b"\x00\x11\x01\0\0\0\0\0\0\xF0\xBF\x09\0\0\0v1",
+            "byte 11: in Rails.cache 7.1: found a version of 9 bytes, expected at most the 2 that follow; check \
+             that the value was copied whole",
+        ),
+        (
+            b"\x00\x11\x01\0\0\0\0\0\0\xF0\xBF\xFE\xFF\xFF\xFF",
+            "byte 11: in Rails.cache 7.1: found -2 bytes as the length of the version, expected -1 for none",
+        ),
+        (
+            b"\x00\x11\x01\0\0\0\0\0\0\xF8\x7F\xFF\xFF\xFF\xFF",
+            "byte 3: in Rails.cache 7.1: found NaN as the time of expiry, expected seconds",
+        ),
+        (
+            b"\x00\x11\x81\0\0\0\0\0\0\xF0\xBF\xFF\xFF\xFF\xFFBZh9",
+            "byte 15: in Rails.cache 7.1: found compressed data that begins with `BZh9`, expected zlib, gzip, \
+             zstd or LZ4; take it off with the compressor that the application sets",
+        ),
+        (
+            b"\x00\x11\x01\0\0\0\0\0\0\xF0\xBF\xFF\xFF\xFF\xFF\x01\x02",
+            "byte 15: in Rails.cache 7.1: found a payload that begins with `\\x01\\x02`, expected Marshal or \
+             MessagePack; take it off with the serializer that the application sets",
+        ),
+    ] {
+        assert_eq!(message(bytes), expected);
+    }
+}
+
+#[test]
+fn names_are_unique() {
+    for (index, row) in ROWS.iter().enumerate() {
+        assert!(
+            !ROWS[..index].iter().any(|other| other.name == row.name || other.title == row.title)
+        );
+    }
+}

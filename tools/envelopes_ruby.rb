@@ -1,0 +1,227 @@
+#!/usr/bin/env ruby
+# frozen_string_literal: true
+
+# Makes entries of Rails.cache and jobs of Sidekiq with the frameworks themselves, and lets them read what regauge
+# puts back.
+#
+#     ruby tools/envelopes_ruby.rb make corpus/envelopes
+#     ruby tools/envelopes_ruby.rb check path/to/regauge
+#
+# The version is that of the `active_support` on the load path: `ruby -I rails/activesupport/lib …` takes a checkout of
+# Rails. Serializers and frameworks that are not installed are named, and skipped. `make` writes a folder for each
+# version, with `expected.json`: for each file its layers, what they say, and the value.
+
+begin
+  require "logger"
+  require "active_support"
+  require "active_support/version"
+  require "active_support/cache"
+  require "active_support/time"
+rescue LoadError => error
+  puts "skipped: Rails: #{error.message}"
+  exit
+end
+require "base64"
+require "fileutils"
+require "json"
+require "open3"
+require "tmpdir"
+
+VERSION = ActiveSupport::VERSION::STRING
+RELEASE = Gem::Version.new(VERSION)
+NOW = Time.at(1_800_000_000.5)
+EXPIRES = Time.at(4_000_000_000)
+
+# Entries are the same whenever they are made.
+Time.singleton_class.prepend(Module.new { def now(**) = NOW })
+
+SHARED = ["one object", 1]
+VALUES = {
+  "hash" => { id: 7, "name" => "Ada", price: 2.5, "tags" => %w[a b], "in" => { "yes" => true, "none" => nil } },
+  "long" => { "lines" => Array.new(60) { |at| "line #{at} of a page that is worth compressing" } },
+  "shared" => [SHARED, SHARED, -5, 1 << 40],
+  "text" => "h\u00e9llo",
+  "ascii" => "plain".encode("US-ASCII"),
+  "binary" => "\xff\x00\x01".b,
+  "nil" => nil,
+}.freeze
+DATED = %w[hash long text].freeze
+
+# What a store wrote: the bytes of its only file.
+def written(folder) = File.binread(Dir["#{folder}/**/*"].find { |path| File.file?(path) })
+
+# Yields each way in which this version writes, with its name and what makes a store.
+def ways
+  file = ->(**options) { ->(folder) { ActiveSupport::Cache::FileStore.new(folder, **options) } }
+  return yield "6.1", file.() if RELEASE < Gem::Version.new("7.0")
+
+  {"6.1" => 6.1, "7.0" => 7.0, "7.1" => 7.1}.each do |name, format|
+    next if format == 6.1 && RELEASE >= Gem::Version.new("7.2")
+    next if format == 7.1 && RELEASE < Gem::Version.new("7.1")
+
+    yield name, (lambda do |folder|
+      silence_deprecation do
+        ActiveSupport::Cache.format_version = format
+        ActiveSupport::Cache::FileStore.new(folder)
+      end
+    end)
+  end
+  return if RELEASE < Gem::Version.new("7.1")
+
+  ActiveSupport::Cache.format_version = 7.1
+  yield "7.1-msgpack", file.(serializer: :message_pack)
+rescue LoadError => error
+  puts "skipped: message_pack with #{VERSION}: #{error.message.lines.first}"
+end
+
+def silence_deprecation(&)
+  deprecator = ActiveSupport.respond_to?(:deprecator) ? ActiveSupport.deprecator : ActiveSupport::Deprecation
+  deprecator.silence(&)
+end
+
+# What regauge shows of a value in JSON: symbols as text, bytes in the notation.
+def shown(value)
+  case value
+  when Hash then value.to_h { |key, inside| [key.to_s, shown(inside)] }
+  when Array then value.map { |inside| shown(inside) }
+  when String
+    return { "$binary" => { "base64" => Base64.strict_encode64(value), "subType" => "00" } } if value.encoding == Encoding::BINARY
+
+    value.encode("UTF-8")
+  else value
+  end
+end
+
+def each_entry
+  ways do |way, store_in|
+    # Later versions write the same as 7.1: a few are enough to notice when they no longer do.
+    names = RELEASE < Gem::Version.new("7.2") ? VALUES.keys : DATED
+    VALUES.slice(*names).each do |name, value|
+      # Symbols are extensions there, which stay extensions.
+      value = plain(value) if way.end_with?("msgpack")
+      options = DATED.include?(name) ? { expires_in: EXPIRES - NOW, version: "v\u00e9#{name.size}" } : {}
+      Dir.mktmpdir do |folder|
+        store_in.(folder).write("key", value, **options)
+        yield way, name, value, options, folder, store_in
+      end
+    end
+  end
+end
+
+def make(root)
+  folder = File.join(root, "rails-#{VERSION}")
+  FileUtils.mkdir_p(folder)
+  expected = {}
+  each_entry do |way, name, value, options, at|
+    bytes = written(at)
+    file = "#{way}-#{name}.bin"
+    File.binwrite(File.join(folder, file), bytes)
+    one = { "layer" => "rails-cache-#{way.delete_suffix("-msgpack")}", "value" => shown(value) }
+    one["format"] = way.end_with?("msgpack") && !value.is_a?(String) ? "msgpack" : "marshal"
+    one["marshal"] = Base64.strict_encode64(Marshal.dump(value)) unless way.end_with?("msgpack") || name == "ascii"
+    one.merge!("expires" => EXPIRES.utc.iso8601, "version" => options[:version]) unless options.empty?
+    one["steps"] = name == "long" ? ["zlib"] : []
+    expected[file] = one
+  end
+  finish(folder, "activesupport #{VERSION}, #{RUBY_ENGINE} #{RUBY_VERSION}", expected)
+end
+
+def finish(folder, made_by, expected)
+  File.write(File.join(folder, "expected.json"), "#{JSON.pretty_generate("made_by" => made_by, "files" => expected)}\n")
+  puts "#{folder}: #{expected.size} files, made by #{made_by}"
+end
+
+# The job that Sidekiq's client hands to Redis.
+def make_sidekiq(root)
+  require "sidekiq"
+  lists = []
+  connection = Object.new
+  connection.define_singleton_method(:pipelined) { |&block| block.(self) }
+  connection.define_singleton_method(:sadd) { |*| nil }
+  connection.define_singleton_method(:lpush) { |_, jobs| lists.concat(jobs) }
+  pool = Object.new
+  pool.define_singleton_method(:with) { |&block| block.(connection) }
+  arguments = [7, "Ada", { "price" => 2.5, "tags" => ["a"] }]
+  Sidekiq::Client.new(pool).push("class" => "HardJob", "args" => arguments, "jid" => "b4a577edbccf1d805744efa9")
+  folder = File.join(root, "sidekiq-#{Sidekiq::VERSION}")
+  FileUtils.mkdir_p(folder)
+  File.binwrite(File.join(folder, "job.json"), lists.fetch(0))
+  expected = { "layer" => "sidekiq-job", "format" => "json", "steps" => [], "value" => arguments }
+  finish(folder, "sidekiq #{Sidekiq::VERSION}, #{RUBY_ENGINE} #{RUBY_VERSION}", "job.json" => expected)
+rescue LoadError => error
+  puts "skipped: sidekiq: #{error.message}"
+end
+
+# The same in class, keys and encoding; a String is text or binary.
+def same?(one, other)
+  case one
+  when Hash then other.is_a?(Hash) && one.keys.map(&:class) == other.keys.map(&:class) && one == other
+  when String then one == other && (one.encoding == other.encoding || one.ascii_only?)
+  else one == other
+  end
+end
+
+def converted(regauge, bytes, *options)
+  out, error, status = Open3.capture3(regauge, "convert", "-", "-", "--envelope", "keep", *options,
+                                      stdin_data: bytes, binmode: true)
+  abort "#{options.join(" ")}: #{error}" unless status.success?
+  out
+end
+
+# What is put back is read by the store that wrote it: value, expiry and version.
+def check(regauge)
+  checks = 0
+  each_entry do |way, name, value, options, folder, store_in|
+    targets = [["--to", "marshal"]]
+    # Symbols become text there.
+    targets << ["--to", "msgpack", "--objects", "data"] if way.start_with?("7.1") && msgpack?
+    targets.shift if way.end_with?("msgpack")
+    targets.each do |target|
+      path = Dir["#{folder}/**/*"].find { |one| File.file?(one) }
+      before = File.binread(path)
+      File.binwrite(path, converted(regauge, before, *target))
+      entry = store_in.(folder).send(:read_entry, path.then { store_in.(folder).send(:normalize_key, "key", {}) })
+      File.binwrite(path, before)
+      found = entry&.value
+      wanted = target.include?("data") && way == "7.1" ? plain(value) : value
+      unless entry && same?(wanted, found)
+        abort "#{VERSION} #{way} #{name} #{target.join(" ")}: expected #{wanted.inspect[0, 200]}, found #{found.inspect[0, 200]}"
+      end
+      unless options.empty?
+        abort "#{way} #{name}: expiry #{entry.expires_at}" unless (entry.expires_at.to_f - EXPIRES.to_f).abs < 1e-3
+        abort "#{way} #{name}: version #{entry.version}" unless entry.version == options[:version]
+      end
+      checks += 1
+    end
+  end
+  puts "rails #{VERSION}: #{checks} entries that regauge put back are read"
+end
+
+def plain(value)
+  case value
+  when Hash then value.to_h { |key, inside| [key.is_a?(Symbol) ? key.to_s : key, plain(inside)] }
+  when Array then value.map { |inside| plain(inside) }
+  else value
+  end
+end
+
+def msgpack?
+  return @msgpack unless @msgpack.nil?
+
+  @msgpack = begin
+    require "active_support/message_pack"
+    true
+  rescue LoadError, StandardError
+    false
+  end
+end
+
+case ARGV
+in ["make", root]
+  make(root)
+  make_sidekiq(root)
+in ["check", regauge]
+  check(regauge)
+else
+  abort "usage: ruby tools/envelopes_ruby.rb make FOLDER | check path/to/regauge"
+end
