@@ -70,6 +70,8 @@ test: lint                      ## Run lint, unit, conformance and command tests
 	$(CARGO) test $(PACKAGES) --quiet
 	$(PYTHON) tools/data_check.py
 	if command -v ruby >/dev/null; then ruby tools/ruby_marshal_check.rb target/debug/regauge; else echo "skipped: no ruby"; fi
+	if command -v ruby >/dev/null; then ruby tools/envelopes_ruby.rb check target/debug/regauge; else echo "skipped: no ruby"; fi
+	$(PYTHON) tools/envelopes_python.py check target/debug/regauge
 	$(PYTHON) tools/yaml_readers_check.py --regauge target/debug/regauge $(if $(READERS),--readers $(READERS))
 	$(PYTHON) tools/yaml_11_check.py --regauge target/debug/regauge
 	$(PYTHON) tools/python_pickle_check.py --regauge target/debug/regauge

@@ -113,6 +113,8 @@ Examples:
   regauge convert events.ndjson - --to json --only user.name --only 'items[*].price' --head 100
   regauge convert users.json public.json --drop '[*].password' --rename '[*].mail=email'
       paths as `regauge inspect` shows them; $. in front may be left out
+  regauge convert cached.bin value.json --objects data
+      the value in an entry of Rails.cache, a file of Django's cache, a session; says what was around it
 
 Formats come from the names (catalog.marc.json.gz is MARC-in-JSON, compressed), else from the first
 bytes, or from --from and --to; `regauge formats` lists them. The output appears whole or not at
@@ -223,6 +225,8 @@ pub struct Reading {
     /// Input compression [default: from the file name or the first bytes]
     #[arg(help_heading = "Input", long, value_name = "none|gzip|zstd|lz4|xz|bzip2", value_parser = compression)]
     pub decompress: Option<Packing>,
+    #[arg(help_heading = "Input", long, value_enum, default_value_t = EnvelopeArg::Auto, value_name = "WHAT")]
+    pub envelope: EnvelopeArg,
     #[arg(help_heading = "Input", long, short, value_name = "N", value_parser = jobs)]
     pub jobs: Option<usize>,
     #[arg(help_heading = "Input", long, value_name = "NAME=VALUE", value_parser = limit)]

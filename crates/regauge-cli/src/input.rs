@@ -7,6 +7,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use regauge::envelope::Opened;
+use regauge::options::Envelopes;
 use regauge::{Format, Limits, convert, detect};
 use regauge_os::{Channel, Kind};
 
@@ -31,6 +33,22 @@ pub struct Wanted {
     pub jobs: usize,
     /// Whether the command also reads tables: see [`Source::table`].
     pub tables: bool,
+    /// `--envelope`.
+    pub envelope: Envelopes,
+}
+
+impl Wanted {
+    /// Input of a command that has none of these options but the format.
+    pub fn plain(format: Option<Format>) -> Wanted {
+        Wanted {
+            form: format.map(Form::Format),
+            compression: None,
+            limits: Limits::default(),
+            jobs: 1,
+            tables: false,
+            envelope: Envelopes::Never,
+        }
+    }
 }
 
 /// What determined the format of an input.
@@ -39,6 +57,7 @@ pub enum ToldBy {
     Option,
     Name,
     Content,
+    Envelope,
 }
 
 impl ToldBy {
@@ -48,6 +67,7 @@ impl ToldBy {
             ToldBy::Option => "option",
             ToldBy::Name => "name",
             ToldBy::Content => "content",
+            ToldBy::Envelope => "envelope",
         }
     }
 
@@ -57,14 +77,17 @@ impl ToldBy {
             ToldBy::Option => "as --from says",
             ToldBy::Name => "by its name",
             ToldBy::Content => "by its first bytes",
+            ToldBy::Envelope => "by its envelope",
         }
     }
 }
 
 /// An input with a known format.
 pub struct Source {
-    /// The name in messages.
+    /// The name in messages: that of the file, and of what its envelope is.
     pub name: String,
+    /// The name of the file.
+    pub file: String,
     /// The format; of a table, one that holds any value.
     pub format: Format,
     /// The kind of table, if it is one. Its rows are read by [`Table::open`].
@@ -73,12 +96,14 @@ pub struct Source {
     pub compression: Option<Compression>,
     /// The size of a regular file.
     pub size: Option<u64>,
+    /// What was around the value, if anything was taken off; the stream is what was inside.
+    pub opened: Option<Arc<Opened>>,
     stream: Stream,
     limits: Limits,
     jobs: usize,
     meter: Arc<Meter>,
     consumed: Arc<AtomicU64>,
-    opened: AtomicBool,
+    opened_once: AtomicBool,
 }
 
 enum Stream {
@@ -87,6 +112,8 @@ enum Stream {
     File { file: Arc<File>, start: u64 },
     /// A pipe, a terminal, a device: already decompressed.
     Once(Mutex<Option<Box<dyn Read + Send>>>),
+    /// The bytes, already decompressed: those inside an envelope, or all if there is none after all.
+    Memory(Arc<[u8]>),
 }
 
 impl Source {
@@ -163,16 +190,16 @@ impl Source {
         // What is in a compressed file is known only from its first bytes.
         let tail = tail.as_ref().filter(|_| compression.is_none()).map(|tail| &tail[..]);
         let (form, told_by) = match wanted.form {
-            Some(form) => (form, ToldBy::Option),
+            Some(form) => (Some(form), ToldBy::Option),
             None => told(&name, stem, &head, tail)?,
         };
         let table = match form {
-            Form::Table(table) if compression.is_none() || told_by == ToldBy::Content => {
+            Some(Form::Table(table)) if compression.is_none() || told_by == ToldBy::Content => {
                 table.check_content(&name, &head)?;
                 Some(table)
             }
-            Form::Table(table) => Some(table),
-            Form::Format(_) => None,
+            Some(Form::Table(table)) => Some(table),
+            Some(Form::Format(_)) | None => None,
         };
         if let Some(table) = table.filter(|_| !wanted.tables) {
             return Err(Failure::usage(format!(
@@ -180,20 +207,38 @@ impl Source {
                 table.title
             )));
         }
-        Ok(Source {
-            format: form.format().unwrap_or(Format::Msgpack),
+        let format = form.and_then(Form::format);
+        let mut source = Source {
+            // Until an envelope told it; of a table, one that holds any value.
+            format: format.unwrap_or(Format::Msgpack),
             table,
             told_by,
             compression,
             size,
+            opened: None,
             stream,
             limits: wanted.limits,
             jobs: wanted.jobs,
             meter: Arc::new(meter.with_total(size)),
             consumed,
-            opened: AtomicBool::new(false),
+            opened_once: AtomicBool::new(false),
+            file: name.clone(),
             name,
-        })
+        };
+        if let Some(table) = table {
+            return match wanted.envelope {
+                Envelopes::Open | Envelopes::Keep => Err(Failure::usage(format!(
+                    "{}: is {}, which stands in no envelope",
+                    source.name, table.title
+                ))),
+                Envelopes::Never | Envelopes::Auto => Ok(source),
+            };
+        }
+        let is_opened = source.open_envelope(wanted.envelope, format, &head)?;
+        match format {
+            None if !is_opened => Err(unknown_format(&source.name, &head)),
+            _ => Ok(source),
+        }
     }
 
     /// Returns what the input is.
@@ -203,7 +248,7 @@ impl Source {
 
     /// Returns whether [`Source::again`] can be called.
     pub fn can_repeat(&self) -> bool {
-        matches!(self.stream, Stream::File { .. })
+        !matches!(self.stream, Stream::Once(_))
     }
 
     /// Bytes read from the file, before decompression.
@@ -224,12 +269,14 @@ impl Source {
     /// Returns the decompressed bytes from the start. Only the first pass counts for the progress
     /// bar; a later one locates an error.
     pub fn again(&self) -> io::Result<Box<dyn Read + Send>> {
-        let Stream::File { file, start } = &self.stream else {
-            return Err(io::Error::other("a stream cannot be read again"));
+        let (file, start) = match &self.stream {
+            Stream::File { file, start } => (file, start),
+            Stream::Memory(bytes) => return Ok(Box::new(Cursor::new(Arc::clone(bytes)))),
+            Stream::Once(_) => return Err(io::Error::other("a stream cannot be read again")),
         };
         let end = start + self.size.unwrap_or(0);
         let raw = ReadAt { file: Arc::clone(file), position: *start, end };
-        let first = !self.opened.swap(true, Ordering::Relaxed);
+        let first = !self.opened_once.swap(true, Ordering::Relaxed);
         let consumed = if first { Arc::clone(&self.consumed) } else { Arc::default() };
         let raw = Metered { read: raw, meter: first.then(|| Arc::clone(&self.meter)), consumed };
         let raw = Named { read: raw, name: self.name.clone() };
@@ -249,7 +296,7 @@ impl Source {
 
     /// Returns whether the input supports random access: an uncompressed regular file.
     pub fn is_plain_file(&self) -> bool {
-        self.can_repeat() && self.compression.is_none()
+        matches!(self.stream, Stream::File { .. }) && self.compression.is_none()
     }
 
     /// Returns the decompressed bytes of an input that can be read only once.
@@ -263,7 +310,7 @@ impl Source {
                 let read = read.expect("a stream is taken once");
                 Box::new(Named { read, name: self.name.clone() })
             }
-            Stream::File { .. } => unreachable!("a file is read again"),
+            Stream::File { .. } | Stream::Memory(_) => unreachable!("a file is read again"),
         }
     }
 }
@@ -280,7 +327,7 @@ impl convert::ReadAt for Source {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Err(error),
             Err(error) => return Err(named("read", &self.name, &error)),
         };
-        self.opened.store(true, Ordering::Relaxed);
+        self.opened_once.store(true, Ordering::Relaxed);
         let most = self.size.unwrap_or(u64::MAX);
         let reached = (offset + got as u64).min(most);
         let before = self.consumed.fetch_max(reached, Ordering::Relaxed);
@@ -298,18 +345,22 @@ impl convert::ReadAt for Source {
 }
 
 /// Returns what a name or, without one that tells, the content of a file says that it is.
-fn told(name: &str, stem: &str, head: &[u8], tail: Option<&[u8]>) -> Result<(Form, ToldBy)> {
+fn told(
+    name: &str,
+    stem: &str,
+    head: &[u8],
+    tail: Option<&[u8]>,
+) -> Result<(Option<Form>, ToldBy)> {
     if let Some(table) = Table::from_name(stem) {
-        return Ok((Form::Table(table), ToldBy::Name));
+        return Ok((Some(Form::Table(table)), ToldBy::Name));
     }
     let named = Format::from_name(stem).is_some();
     if !named && let Some(table) = Table::from_content(head, tail) {
-        return Ok((Form::Table(table), ToldBy::Content));
+        return Ok((Some(Form::Table(table)), ToldBy::Content));
     }
     let told =
         detect::detect(stem, head).map_err(|error| Failure::usage(format!("{name}: {error}")))?;
-    let Some(format) = told else { return Err(unknown_format(name, head)) };
-    Ok((Form::Format(format), if named { ToldBy::Name } else { ToldBy::Content }))
+    Ok((told.map(Form::Format), if named { ToldBy::Name } else { ToldBy::Content }))
 }
 
 /// Returns the last bytes of a regular file, by which a table is told.
@@ -427,6 +478,8 @@ impl<R: Read> Read for Named<R> {
     }
 }
 
+mod envelope;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -436,13 +489,7 @@ mod tests {
     fn a_file_that_shrinks_while_it_is_read_is_not_taken_for_whole() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("in.ndjson");
-        let wanted = Wanted {
-            form: None,
-            compression: None,
-            limits: Limits::default(),
-            jobs: 1,
-            tables: false,
-        };
+        let wanted = Wanted::plain(None);
         std::fs::write(&path, "1\n2\n3\n").unwrap();
         let source = Source::open(&path, &wanted, Meter::new(When::Never, true)).unwrap();
         File::options().write(true).open(&path).unwrap().set_len(4).unwrap();

@@ -13,6 +13,7 @@ mod input;
 mod interrupt;
 mod lz4;
 mod output;
+mod packer;
 mod progress;
 mod read_ahead;
 mod report;

@@ -4,12 +4,14 @@
 use std::io;
 
 use regauge::convert::{Selection, Summary};
+use regauge::envelope::Opened;
 use regauge::fidelity::{Fidelity, Loss};
 use regauge::json;
 use regauge::out::Out;
 use regauge::reader::Skipped;
 use regauge::{Error, Format, OnLoss, Sink, Writer};
 
+use crate::commands::enveloped;
 use crate::compress::Compression;
 use crate::failure::{Failure, Result};
 use crate::input::Source;
@@ -106,6 +108,7 @@ impl Report {
         mut self,
         input: &Side<'_>,
         output: &Side<'_>,
+        opened: Option<&Opened>,
         ran: std::result::Result<&Summary, &Error>,
         select: &Selection,
     ) -> Result {
@@ -115,6 +118,10 @@ impl Report {
             for (key, side) in [("input", input), ("output", output)] {
                 json.key(key)?;
                 side_map(json, side)?;
+            }
+            if let Some(opened) = opened {
+                json.key("envelopes")?;
+                enveloped::json(&opened.layers, json)?;
             }
             match ran {
                 Ok(summary) => {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::ValueEnum;
 use regauge::convert::{Rule, Selection};
 use regauge::documents::Documents;
+use regauge::options::Envelopes;
 use regauge::{Format, Limits, Objects, OnLoss};
 
 use crate::compress::Compression;
@@ -62,6 +63,30 @@ impl From<ObjectsArg> for Objects {
             ObjectsArg::Refuse => Objects::Refuse,
             ObjectsArg::Data => Objects::Data,
             ObjectsArg::Wrap => Objects::Wrap,
+        }
+    }
+}
+
+/// The value of `--envelope`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum EnvelopeArg {
+    /// Take it off if the bytes can be nothing else
+    Auto,
+    /// Leave it
+    None,
+    /// Take off what is recognised
+    Open,
+    /// Take it off, and put it back around the output
+    Keep,
+}
+
+impl From<EnvelopeArg> for Envelopes {
+    fn from(envelope: EnvelopeArg) -> Envelopes {
+        match envelope {
+            EnvelopeArg::Auto => Envelopes::Auto,
+            EnvelopeArg::None => Envelopes::Never,
+            EnvelopeArg::Open => Envelopes::Open,
+            EnvelopeArg::Keep => Envelopes::Keep,
         }
     }
 }

@@ -5,13 +5,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use regauge::convert::{Input, NAMED_BAD_RECORDS, Options, Selection, Summary, convert};
-use regauge::output::Output as _;
+use regauge::options::Envelopes;
+use regauge::output::{Output, StreamOutput};
 use regauge::reader::Skipped;
 use regauge::values::Values;
 use regauge::{Error, Format};
 use regauge_query::{Filter, Settings, Stage, on_large_stack};
 
 use crate::args::{Bad, Convert, Limit, Numbers, Packed, Packing, Reading};
+use crate::commands::enveloped;
 use crate::compress::Compression;
 use crate::failure::{Failure, Result, say};
 use crate::input::{Source, Wanted};
@@ -68,12 +70,22 @@ pub fn run_with(
     let outlet = destination.outlet(compression, arguments.level, jobs(&arguments.reading));
     let mut outlet = outlet.map_err(|error| Failure::io(&destination.name, &error))?;
 
-    let ran = match &filter {
-        Some(filter) => on_large_stack(|| match filter.reads_inputs() {
-            true => pull(filter, &source, &mut outlet, &options),
-            false => way.run(&source, &mut outlet, &options, &mut aside),
-        }),
-        None => way.run(&source, &mut outlet, &options, &mut aside),
+    let ran = match (&mut way, &source.opened) {
+        (Some(way), _) => {
+            let mut run = || way.run(&source, &mut outlet, &options, &mut aside);
+            if filter.is_some() { on_large_stack(run) } else { run() }
+        }
+        (None, Some(opened)) if options.envelope == Envelopes::Keep => {
+            let mut bytes = Vec::new();
+            let mut memory = StreamOutput::new(&mut bytes);
+            through(filter.as_deref(), &source, &mut memory, &options, &mut aside).and_then(
+                |summary| {
+                    outlet.write(&enveloped::close(opened, bytes, &options)?)?;
+                    Ok(summary)
+                },
+            )
+        }
+        (None, _) => through(filter.as_deref(), &source, &mut outlet, &options, &mut aside),
     };
     drop(way);
     source.finish_progress();
@@ -84,7 +96,7 @@ pub fn run_with(
     });
     if let Some(report) = aside.report.take() {
         let input = Side {
-            name: &source.name,
+            name: &source.file,
             form: source.form(),
             compression: source.compression,
             bytes: Some(source.consumed()),
@@ -97,7 +109,13 @@ pub fn run_with(
             bytes: destination.size(),
             plain_bytes: Some(plain_bytes),
         };
-        report.end(&input, &output, ran.as_ref(), &options.select)?;
+        report.end(&input, &output, source.opened.as_deref(), ran.as_ref(), &options.select)?;
+    }
+    if let Some(opened) = &source.opened
+        && ran.is_ok()
+        && !arguments.quiet
+    {
+        say(&source.file, enveloped::note(opened, options.envelope));
     }
     let name = source.name.clone();
     // Windows does not replace a file that is open.
@@ -167,9 +185,26 @@ impl Aside {
     }
 }
 
+/// Runs the conversion, with the filter if there is one.
+fn through(
+    filter: Option<&Stage>,
+    source: &Source,
+    outlet: &mut (impl Output + Send),
+    options: &Options,
+    aside: &mut Aside,
+) -> std::result::Result<Summary, Error> {
+    match filter {
+        Some(filter) => on_large_stack(|| match filter.reads_inputs() {
+            true => pull(filter, source, outlet, options),
+            false => convert_source(source, outlet, options, aside),
+        }),
+        None => convert_source(source, outlet, options, aside),
+    }
+}
+
 fn convert_source(
     source: &Source,
-    outlet: &mut Outlet,
+    outlet: &mut (impl Output + Send),
     options: &Options,
     aside: &mut Aside,
 ) -> std::result::Result<Summary, Error> {
@@ -190,7 +225,7 @@ fn convert_source(
 fn pull(
     filter: &Stage,
     source: &Source,
-    outlet: &mut Outlet,
+    outlet: &mut (impl Output + Send),
     options: &Options,
 ) -> std::result::Result<Summary, Error> {
     let bytes = if source.can_repeat() { source.again()? } else { source.take() };
@@ -214,6 +249,7 @@ pub fn open(path: &Path, reading: &Reading, meter: Meter) -> Result<Source> {
         limits: Limit::apply(&reading.limit),
         jobs: jobs(reading),
         tables: true,
+        envelope: reading.envelope.into(),
     };
     Source::open(path, &wanted, meter)
 }
@@ -226,6 +262,7 @@ fn jobs(reading: &Reading) -> usize {
 /// Applies the reading options of `convert` and `inspect`.
 pub fn read_options(options: &mut Options, reading: &Reading) {
     options.limits = Limit::apply(&reading.limit);
+    options.envelope = reading.envelope.into();
     options.json_read.comments = reading.json_comments;
     options.json_read.trailing_commas = reading.json_trailing_commas;
     options.json_read.non_finite = reading.json_allow_nan;

@@ -6,17 +6,18 @@ use std::sync::Arc;
 
 use comfy_table::{CellAlignment, Table, presets};
 use regauge::convert::{Input, Options, read};
+use regauge::envelope::Row;
 use regauge::hint::Hint;
 use regauge::limits::Limit;
 use regauge::options::Opt;
 use regauge::reader::Skipped;
 use regauge::shape::{Kinds, PATHS_MAX, Shape};
-use regauge::{Error, Format, Sink};
+use regauge::{Error, Format, Limits, Sink};
 use regauge_measure::thousands;
 
-use crate::args::Inspect;
+use crate::args::{EnvelopeArg, Inspect};
 use crate::commands::convert::{open, read_options};
-use crate::commands::{marshal_survey, pickle_survey};
+use crate::commands::{enveloped, marshal_survey, pickle_survey};
 use crate::failure::{Failure, Result};
 use crate::input::Source;
 use crate::progress::Meter;
@@ -81,6 +82,11 @@ pub fn run(arguments: &Inspect) -> Result {
         pickle: pickle.as_ref(),
         marshal: marshal.as_ref(),
         facts: rows.map(|rows| rows.facts()).unwrap_or_default(),
+        looks: match arguments.reading.envelope {
+            EnvelopeArg::None => None,
+            _ => source.looks_enveloped(),
+        },
+        limits: options.limits,
         top: arguments.top,
     };
     // What precedes an error is worth showing, unless there is nothing.
@@ -134,6 +140,9 @@ struct Found<'a> {
     marshal: Option<&'a regauge::marshal::Survey>,
     /// What a table says about itself.
     facts: Vec<(&'static str, String)>,
+    /// The envelope that the document looks like, and that was not taken off.
+    looks: Option<&'static Row>,
+    limits: Limits,
     top: usize,
 }
 
@@ -154,7 +163,13 @@ impl Found<'_> {
         let mut line = |name: &str, what: &dyn Display| {
             let _ = writeln!(text, "{name:<11}{what}");
         };
-        line("file", &source.name);
+        line("file", &source.file);
+        if let Some(opened) = &source.opened {
+            line("envelope", &opened.words(&self.limits));
+        } else if let Some(row) = self.looks {
+            let title = row.title;
+            line("looks like", &format_args!("{title}; --envelope open reads what is inside"));
+        }
         line("format", &format_args!("{}, {}", source.form().title(), source.told_by.words()));
         match source.compression {
             Some(one) => line(
@@ -293,7 +308,14 @@ impl Found<'_> {
         let Found { source, shape, bad, .. } = self;
         json.begin_map(None)?;
         json.key("name")?;
-        json.str(&source.name)?;
+        json.str(&source.file)?;
+        if let Some(opened) = &source.opened {
+            json.key("envelopes")?;
+            enveloped::json(&opened.layers, json)?;
+        } else if let Some(row) = self.looks {
+            json.key("looks_like")?;
+            json.str(row.name)?;
+        }
         json.key("format")?;
         json.str(source.form().name())?;
         json.key("told_by")?;

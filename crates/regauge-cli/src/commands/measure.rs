@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use comfy_table::{Table, presets};
-use regauge::{Format, Limits};
+use regauge::Format;
 use regauge_measure::{
     Error, InputFile, Options, Report, compare, files_in, name_in, note_of_unknown, run as measure,
     safety, setup,
@@ -26,7 +26,6 @@ use crate::input::{Source, Wanted};
 use crate::output::Destination;
 use crate::progress::Meter;
 use crate::report::print;
-use crate::tables::Form;
 
 /// Measures, or sets up what measuring needs.
 pub fn run(arguments: &Measure) -> Result {
@@ -198,13 +197,7 @@ impl Inputs {
 }
 
 fn open(path: &Path, format: Option<Format>) -> Result<Source> {
-    let wanted = Wanted {
-        form: format.map(Form::Format),
-        compression: None,
-        limits: Limits::default(),
-        jobs: 1,
-        tables: false,
-    };
+    let wanted = Wanted::plain(format);
     Source::open(path, &wanted, Meter::new(When::Never, true))
 }
 

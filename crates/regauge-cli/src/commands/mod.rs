@@ -2,6 +2,7 @@
 
 pub mod completions;
 pub mod convert;
+pub mod enveloped;
 pub mod formats;
 pub mod inspect;
 pub mod man;

@@ -79,8 +79,9 @@ pub struct Query {
 
 /// Options about an output of its own. Of those that people may expect to work, [`in_place`] says why
 /// they do not.
-const NOT_IN_PLACE: [&str; 22] = [
+const NOT_IN_PLACE: [&str; 23] = [
     "compact_output",
+    "envelope",
     "sort_keys",
     "compress",
     "level",

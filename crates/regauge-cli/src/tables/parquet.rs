@@ -28,8 +28,7 @@ impl Code for Parquet {
         let schema = match &asked.flags.parquet_schema {
             Some(path) => {
                 let limits = asked.limits;
-                let wanted =
-                    Wanted { form: None, compression: None, limits, jobs: 1, tables: true };
+                let wanted = Wanted { limits, tables: true, ..Wanted::plain(None) };
                 let source = Source::open(path, &wanted, Meter::new(When::Never, true))?;
                 let name = source.name.clone();
                 let table = source.table.ok_or_else(|| {

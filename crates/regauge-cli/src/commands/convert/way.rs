@@ -1,25 +1,24 @@
-//! The ways from an input to an output: streams of documents and tables at either end.
+//! The ways from an input to an output with a table at either end.
 
 use std::io::{self, Read};
 use std::sync::Arc;
 
 use regauge::convert::{Input, Options, Summary, read};
 use regauge::documents::Documents;
+use regauge::options::Envelopes;
 use regauge::reader::Skipped;
 use regauge::{Error, Format, OnLoss};
 use regauge_query::Stage;
 
-use super::{Aside, convert_source};
+use super::Aside;
 use crate::args::{Bad, Convert};
 use crate::failure::{Failure, Result};
 use crate::input::Source;
 use crate::output::Outlet;
 use crate::tables::{Asked, Form, Plan, Rows, Table, from_table, read_table};
 
-/// How the documents get from the input to the output.
+/// How the documents get from the input to the output, if one of them is a table.
 pub enum Way {
-    /// From one of the library's formats to another.
-    Formats,
     /// From the rows of a table to a format.
     FromTable(Box<dyn Rows>),
     /// To a table; from the rows of another, if it is given.
@@ -27,7 +26,7 @@ pub enum Way {
 }
 
 impl Way {
-    /// Opens the tables at both ends, if there are any, and adapts the options.
+    /// Opens the tables at both ends, and adapts the options; `None` if there are none.
     ///
     /// # Errors
     /// Those of [`Table::open`] and [`Table::plan`], and `Usage` for options that a table does not follow.
@@ -37,7 +36,7 @@ impl Way {
         to: Form,
         options: &mut Options,
         filter: Option<&Stage>,
-    ) -> Result<Way> {
+    ) -> Result<Option<Way>> {
         let rows = source.table.map(|table| table.open(source, &options.limits)).transpose()?;
         if let Some(table) = source.table.filter(|_| arguments.bad != Bad::Stop) {
             return Err(Failure::usage(format!(
@@ -46,9 +45,15 @@ impl Way {
             )));
         }
         let Form::Table(table) = to else {
-            return Ok(rows.map_or(Way::Formats, Way::FromTable));
+            return Ok(rows.map(Way::FromTable));
         };
         refuse_for_tables(arguments, table)?;
+        if options.envelope == Envelopes::Keep {
+            return Err(Failure::usage(format!(
+                "--envelope keep puts the envelope around the output, and {} stands in none",
+                table.title
+            )));
+        }
         let asked = Asked {
             flags: &arguments.parquet,
             compress: arguments.compress,
@@ -64,7 +69,7 @@ impl Way {
         if options.documents == Documents::Auto {
             options.documents = rows_of(source.format);
         }
-        Ok(Way::ToTable(plan, rows))
+        Ok(Some(Way::ToTable(plan, rows)))
     }
 
     /// Runs the conversion.
@@ -79,7 +84,6 @@ impl Way {
         aside: &mut Aside,
     ) -> std::result::Result<Summary, Error> {
         match self {
-            Way::Formats => convert_source(source, outlet, options, aside),
             Way::FromTable(rows) => from_table(&mut **rows, outlet, options),
             Way::ToTable(plan, rows) => plan.write(outlet, options, &mut |mut sink| match rows {
                 Some(rows) => read_table(&mut **rows, options, sink),

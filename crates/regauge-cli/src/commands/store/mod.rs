@@ -26,7 +26,6 @@ use crate::input::{Source, Wanted};
 use crate::output::Destination;
 use crate::progress::Meter;
 use crate::report::print;
-use crate::tables::Form;
 
 /// Losses and damaged values that are named one by one; more are only counted.
 const NAMED_MAX: u64 = 20;
@@ -181,13 +180,7 @@ fn absent(key: &str) -> Failure {
 }
 
 fn source(path: &Path, from: Option<Format>, meter: Meter) -> Result<Source> {
-    let wanted = Wanted {
-        form: from.map(Form::Format),
-        compression: None,
-        limits: Limits::default(),
-        jobs: 1,
-        tables: false,
-    };
+    let wanted = Wanted::plain(from);
     Source::open(path, &wanted, meter)
 }
 

@@ -1,0 +1,67 @@
+//! What commands say of an envelope, and how `convert` puts it back.
+
+use regauge::convert::Options;
+use regauge::envelope::{self, Layer, Opened, Tools};
+use regauge::options::Envelopes;
+use regauge::{Sink, Value};
+
+use crate::packer::CommandPacker;
+
+/// Puts the envelope that was taken off around the output.
+///
+/// # Errors
+/// Those of [`envelope::close`].
+pub fn close(opened: &Opened, bytes: Vec<u8>, options: &Options) -> regauge::Result<Vec<u8>> {
+    let tools = Tools { limits: &options.limits, packer: &CommandPacker };
+    envelope::close(opened, options.to, bytes, &tools)
+}
+
+/// Says what was around the value.
+pub fn note(opened: &Opened, envelopes: Envelopes) -> String {
+    let facts: Vec<_> =
+        opened.layers.iter().flat_map(|layer| &layer.facts).map(|fact| fact.words()).collect();
+    let about = if facts.is_empty() { String::new() } else { format!(" ({})", facts.join("; ")) };
+    let done = if envelopes == Envelopes::Keep { "kept" } else { "taken off" };
+    format!("envelope: {}{about}, {done}", opened.names())
+}
+
+/// Writes the layers as an array, from the outermost.
+///
+/// # Errors
+/// Those of the sink.
+pub fn json(layers: &[Layer], json: &mut dyn Sink) -> regauge::Result {
+    json.begin_array(None)?;
+    for layer in layers {
+        json.begin_map(None)?;
+        for (key, text) in [("name", layer.row.name), ("title", layer.row.title)] {
+            json.key(key)?;
+            json.str(text)?;
+        }
+        json.key("steps")?;
+        json.begin_array(None)?;
+        for step in &layer.steps {
+            json.str(step)?;
+        }
+        json.end_array()?;
+        json.key("holds")?;
+        json.str(layer.format.name())?;
+        for fact in &layer.facts {
+            json.key(&fact.name.replace(' ', "_"))?;
+            value(&fact.value, json)?;
+        }
+        json.end_map()?;
+    }
+    json.end_array()
+}
+
+/// Writes a fact: what JSON lacks as its text.
+fn value(value: &Value, json: &mut dyn Sink) -> regauge::Result {
+    match value {
+        Value::Text(text) => json.str(text),
+        Value::Timestamp(at) => match at.to_rfc3339() {
+            Some(text) => json.str(&text),
+            None => json.i64(at.seconds),
+        },
+        other => json.str(&other.to_string()),
+    }
+}
