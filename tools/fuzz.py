@@ -80,7 +80,9 @@ def main():
     failed = []
     for target in targets:
         seeds = ROOT / "corpus" / SEEDS.get(target, target)
-        folders = [str(folder) for folder in (seeds / "valid", seeds / "invalid") if folder.is_dir()]
+        # Envelopes have a folder for each framework.
+        folders = seeds.iterdir() if target == "envelopes" else (seeds / "valid", seeds / "invalid")
+        folders = sorted(str(folder) for folder in folders if folder.is_dir())
         options = [f"-max_total_time={arguments.seconds}", "-timeout=10", "-rss_limit_mb=2048",
                    "-max_len=4096"]
         artifacts = ROOT / "fuzz/artifacts" / target
