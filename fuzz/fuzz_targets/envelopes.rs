@@ -25,7 +25,7 @@ impl Packer for Zlib {
 
     fn pack(&self, packing: Packing, plain: &[u8]) -> Result<Vec<u8>> {
         only_zlib(packing)?;
-        let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::new(1));
+        let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::new(6));
         encoder.write_all(plain)?;
         Ok(encoder.finish()?)
     }

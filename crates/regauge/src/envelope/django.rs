@@ -75,7 +75,9 @@ pub(super) const ZLIB: Row = Row {
     looks_like: &[None, Some(Format::Cbor)],
     holds: &[Format::Pickle, Format::Json, Format::Msgpack, Format::Marshal],
     // `x^` is text as well.
-    looks: |bytes, _| packing::is_zlib(bytes) && !bytes.is_ascii() && !is_text_in_cbor(bytes),
+    looks: |bytes, is_whole| {
+        packing::is_zlib(bytes) && !bytes.is_ascii() && !is_cbor(bytes, is_whole)
+    },
     open: |bytes, tools| {
         let bytes = tools.packer.unpack(Packing::Zlib, bytes, tools.limits)?;
         let format = format_of(&bytes)?;
@@ -84,10 +86,17 @@ pub(super) const ZLIB: Row = Row {
     close: Some(|_, inside, tools| tools.packer.pack(Packing::Zlib, inside.bytes)),
 };
 
-/// Whether CBOR reads a text at the beginning (RFC 8949 §3.1), so that these may be other bytes than zlib.
-fn is_text_in_cbor(bytes: &[u8]) -> bool {
+/// Whether CBOR reads these bytes: a text whose length is the second byte (RFC 8949 §3.1), and other items
+/// after it. Of the first bytes of a file, detection has read what is there.
+fn is_cbor(bytes: &[u8], is_whole: bool) -> bool {
+    if !is_whole {
+        return super::seen(bytes) == Some(Format::Cbor);
+    }
     let [_, length, rest @ ..] = bytes else { return false };
-    rest.get(..usize::from(*length)).is_some_and(|text| std::str::from_utf8(text).is_ok())
+    let text = rest.get(..usize::from(*length));
+    // Reading all takes time, and is needed only if the text is one.
+    text.is_some_and(|text| std::str::from_utf8(text).is_ok())
+        && read_values(bytes, &Options::new(Format::Cbor, Format::Cbor)).is_ok()
 }
 
 /// Returns the format of what an application's serializer wrote.
