@@ -16,6 +16,8 @@ begin
   require "active_support"
   require "active_support/version"
   require "active_support/cache"
+  require "active_support/message_encryptor"
+  require "active_support/message_verifier"
   require "active_support/time"
 rescue LoadError => error
   puts "skipped: Rails: #{error.message}"
@@ -123,7 +125,32 @@ def make(root)
     one["steps"] = name == "long" ? ["zlib"] : []
     expected[file] = one
   end
+  make_messages(folder, expected)
   finish(folder, "activesupport #{VERSION}, #{RUBY_ENGINE} #{RUBY_VERSION}", expected)
+end
+
+# Signed and encrypted messages, as cookies are.
+def make_messages(folder, expected)
+  value = VALUES["hash"].transform_keys(&:to_s)
+  metadata = { expires_at: EXPIRES.utc, purpose: "cookie.user" }
+  about = { "expires" => "2096-10-02T07:06:40.000Z", "purpose" => "cookie.user" }
+  # Since 7.1, an application may have the metadata in the serializer of the value.
+  modes = { "" => false }
+  modes["-own"] = true if RELEASE >= Gem::Version.new("7.1")
+  modes.each do |mode, own|
+    ActiveSupport::Messages::Metadata.use_message_serializer_for_metadata = own if RELEASE >= Gem::Version.new("7.1")
+    { "marshal" => Marshal, "json" => JSON }.each do |format, serializer|
+      verifier = ActiveSupport::MessageVerifier.new("k" * 64, digest: "SHA256", serializer: serializer)
+      { "plain" => [{}, {}], "dated" => [metadata, about] }.each do |name, (options, facts)|
+        file = "signed#{mode}-#{format}-#{name}.txt"
+        File.binwrite(File.join(folder, file), verifier.generate(value, **options))
+        expected[file] = { "layer" => "rails-signed", "format" => format, "steps" => ["base64"], "value" => value, **facts }
+      end
+    end
+  end
+  encryptor = ActiveSupport::MessageEncryptor.new("k" * 32, cipher: "aes-256-gcm")
+  File.binwrite(File.join(folder, "encrypted.txt"), encryptor.encrypt_and_sign(value))
+  expected["encrypted.txt"] = { "layer" => "rails-encrypted", "error" => "found encrypted data" }
 end
 
 def finish(folder, made_by, expected)

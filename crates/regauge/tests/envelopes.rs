@@ -90,6 +90,11 @@ fn each_file_is_what_its_framework_made() {
             continue;
         };
         let opened = open(&bytes, &Limits::default()).unwrap_or_else(|| panic!("{name}"));
+        if let Some(error) = expected["error"].as_str() {
+            let found = opened.unwrap_err().to_string();
+            assert!(found.contains(error), "{name}: {found}");
+            continue;
+        }
         let opened = opened.unwrap_or_else(|error| panic!("{name}: {error}"));
         let [one] = opened.layers.as_slice() else { panic!("{name}: {}", opened.names()) };
         assert_eq!(one.row.name, layer, "{name}");
@@ -99,7 +104,7 @@ fn each_file_is_what_its_framework_made() {
         if let Some(marshal) = expected["marshal"].as_str() {
             assert_eq!(STANDARD.encode(&opened.bytes), marshal, "{name}");
         }
-        for fact in ["expires", "version", "signed", "task", "id"] {
+        for fact in ["expires", "version", "purpose", "signed", "task", "id"] {
             let found = one.facts.iter().find(|one| one.name == fact).map(envelope::Fact::words);
             let wanted = expected[fact].as_str().map(|wanted| format!("{fact} {wanted}"));
             assert_eq!(found, wanted, "{name}");
@@ -252,6 +257,25 @@ fn errors_say_what_to_do() {
         ),
     ] {
         assert_eq!(message(bytes), expected);
+    }
+}
+
+/// The first two bytes of zlib begin a text in CBOR, whose length depends on the level.
+#[test]
+fn zlib_of_any_level_is_no_cbor() {
+    let plain =
+        br#"{"name": "Ada", "tags": ["a", "b"], "in": {"yes": true, "none": null}}"#.repeat(3);
+    for level in 0..=9 {
+        let mut encoder =
+            flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::new(level));
+        encoder.write_all(&plain).unwrap();
+        let opened = open(&encoder.finish().unwrap(), &Limits::default());
+        assert_eq!(opened.unwrap().unwrap().bytes, plain, "level {level}");
+    }
+    // A text of one letter, and another of two, are CBOR; so is one of 94 bytes.
+    for bytes in [&b"\x78\x01a\x62\xC3\xA9"[..], &[b"\x78\x5E", "é".repeat(47).as_bytes()].concat()]
+    {
+        assert!(open(bytes, &Limits::default()).is_none(), "{bytes:?}");
     }
 }
 

@@ -81,13 +81,18 @@ fn has_keys(bytes: &[u8], is_whole: bool, keys: &[&str]) -> bool {
 struct Message(Vec<(Value, Value)>);
 
 fn read(bytes: &[u8], limits: &Limits) -> Result<Message> {
+    match value(bytes, limits)? {
+        Value::Map(pairs) => Ok(Message(pairs)),
+        other => Err(Error::syntax(format!("found {}, expected a map", other.type_name()))),
+    }
+}
+
+/// Returns the only document of JSON in `bytes`.
+pub(super) fn value(bytes: &[u8], limits: &Limits) -> Result<Value> {
     let mut values = read_values(bytes, &options(limits))?;
-    match (values.len(), values.pop()) {
-        (1, Some(Value::Map(pairs))) => Ok(Message(pairs)),
-        (1, Some(other)) => {
-            Err(Error::syntax(format!("found {}, expected a map", other.type_name())))
-        }
-        (found, _) => Err(super::entry::not_single(found)),
+    match values.len() {
+        1 => Ok(values.remove(0)),
+        others => Err(super::entry::not_single(others)),
     }
 }
 
@@ -122,7 +127,7 @@ fn get<'v>(pairs: &'v [(Value, Value)], key: &str) -> Option<&'v Value> {
 }
 
 /// Returns the value in JSON, without a line end.
-fn json(value: Value, limits: &Limits) -> Result<Vec<u8>> {
+pub(super) fn json(value: Value, limits: &Limits) -> Result<Vec<u8>> {
     let (mut bytes, _) = write_values(&[value], &options(limits))?;
     while bytes.last() == Some(&b'\n') {
         bytes.pop();
@@ -218,15 +223,13 @@ fn open_sidekiq(bytes: &[u8], tools: &Tools<'_>) -> Result<Taken> {
 
 fn close_sidekiq(around: &[u8], inside: &Inside<'_>, tools: &Tools<'_>) -> Result<Vec<u8>> {
     let mut message = read(around, tools.limits)?;
-    let mut values = read_values(inside.bytes, &options(tools.limits))?;
-    match (values.len(), values.pop()) {
-        (1, Some(arguments @ Value::Array(_))) => message.set("args", arguments),
-        (1, Some(other)) => {
+    match value(inside.bytes, tools.limits)? {
+        arguments @ Value::Array(_) => message.set("args", arguments),
+        other => {
             let found = other.type_name();
             let message = format!("found {found} to put into args, expected an array");
             return Err(Error::new(ErrorKind::Refused, message));
         }
-        (found, _) => return Err(super::entry::not_single(found)),
     }
     message.write(tools.limits)
 }

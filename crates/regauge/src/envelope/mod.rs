@@ -20,6 +20,7 @@ mod itsdangerous;
 mod message;
 mod packing;
 mod rails;
+mod verifier;
 
 pub use fact::{Fact, Layer, Opened, summary};
 pub use packing::{Packer, Packing};
@@ -38,6 +39,9 @@ pub const LAYERS_MAX: usize = 8;
 /// read. Brokers keep messages far smaller.
 pub const LOOK_BYTES: usize = 1 << 20;
 
+/// Makes the envelope of the bytes around another value.
+type Close = fn(&[u8], &Inside<'_>, &Tools<'_>) -> Result<Vec<u8>>;
+
 /// An envelope: a row of the table.
 pub struct Row {
     /// The name in reports: `rails-cache-7.1`.
@@ -55,7 +59,7 @@ pub struct Row {
     looks: fn(&[u8], is_whole: bool) -> bool,
     open: fn(&[u8], &Tools<'_>) -> Result<Taken>,
     /// Makes the envelope of these bytes around another value; `None` if that takes a key.
-    close: Option<fn(&[u8], &Inside<'_>, &Tools<'_>) -> Result<Vec<u8>>>,
+    close: Option<Close>,
 }
 
 impl std::fmt::Debug for Row {
@@ -91,7 +95,7 @@ struct Inside<'i> {
 }
 
 /// Every envelope, in the order in which they are tried.
-pub static ROWS: [Row; 10] = [
+pub static ROWS: [Row; 12] = [
     rails::CODER,
     rails::PACKED,
     entry::ENTRY,
@@ -99,6 +103,8 @@ pub static ROWS: [Row; 10] = [
     django::TABLE,
     django::SIGNED,
     itsdangerous::FLASK,
+    verifier::SIGNED,
+    verifier::ENCRYPTED,
     django::ZLIB,
     message::CELERY,
     message::SIDEKIQ,
