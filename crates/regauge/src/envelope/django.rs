@@ -10,7 +10,7 @@
 //! | database cache | base64 of a pickle |
 //! | Redis, Memcached, local memory | a pickle, or an integer in digits: no envelope |
 //! | django-redis with a compressor | zlib, gzip, LZ4, zstd or xz of a pickle, JSON or MessagePack |
-//! | sessions, signed cookies | `data:time:signature`; data is base64, after `.` of zlib, of JSON or a pickle |
+//! | sessions, `signing.dumps` | `data:time:signature`; data is base64, after `.` of zlib, of JSON or a pickle |
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -49,7 +49,7 @@ pub(super) const TABLE: Row = Row {
     }),
 };
 
-/// A session, a signed cookie, or anything else of `django.core.signing.dumps`.
+/// A session, or anything else of `django.core.signing.dumps`.
 pub(super) const SIGNED: Row = Row {
     name: "django-signed",
     title: "a signed value of Django",
