@@ -1,17 +1,34 @@
 //! The boundary to the crate `parquet`: its errors in our words, and its panics as errors.
 
 use std::any::Any;
+use std::cell::Cell;
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{self, AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
 
 use ::parquet::errors::ParquetError;
 use arrow_schema::ArrowError;
 use regauge::{Error, ErrorKind, Result};
 
 /// Runs code of the crate. It checks less than we do, so a file that is broken in a new way can make it panic:
-/// that is an error about the file.
+/// that is an error about the file, and nothing else is printed about it.
 pub fn guarded<T>(run: impl FnOnce() -> Result<T>) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| Err(panicked(&*panic)))
+    thread_local! {
+        static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
+    }
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let hook = panic::take_hook();
+        panic::set_hook(Box::new(move |panic| {
+            if !IS_GUARDED.get() {
+                hook(panic);
+            }
+        }));
+    });
+    let outer = IS_GUARDED.replace(true);
+    let ran = catch_unwind(AssertUnwindSafe(run));
+    IS_GUARDED.set(outer);
+    ran.unwrap_or_else(|panic| Err(panicked(&*panic)))
 }
 
 #[cold]
