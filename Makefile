@@ -75,7 +75,6 @@ test: lint                      ## Run lint, unit, conformance and command tests
 	$(PYTHON) tools/yaml_readers_check.py --regauge target/debug/regauge $(if $(READERS),--readers $(READERS))
 	$(PYTHON) tools/yaml_11_check.py --regauge target/debug/regauge
 	$(PYTHON) tools/python_pickle_check.py --regauge target/debug/regauge
-	$(PYTHON) tools/parquet_check.py --regauge target/debug/regauge
 	$(PYTHON) tools/hostile_check.py --regauge target/debug/regauge
 	$(PYTHON) tools/report_check.py --regauge target/debug/regauge
 	$(PYTHON) tools/results_test.py

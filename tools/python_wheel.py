@@ -159,6 +159,8 @@ def check(wheel, interpreter, label, arguments):
         env={**os.environ, "REGAUGE_PUBLIC_API": "1"})
     run(python.parent / "regauge", "--version")
     run(python, "-m", "regauge", "--version", cwd=BUILD)
+    # Here are the readers of Parquet that the command's files are compared with.
+    run(python, ROOT / "tools" / "parquet_check.py", "--regauge", python.parent / "regauge")
 
 
 def main():
