@@ -113,7 +113,7 @@ impl Table {
         let name = name.to_ascii_lowercase();
         let fits =
             |suffix: &&str| name.strip_suffix(*suffix).is_some_and(|stem| stem.ends_with('.'));
-        TABLES.iter().find(|table| table.suffixes.iter().any(|suffix| fits(&suffix)))
+        TABLES.iter().find(|table| table.suffixes.iter().any(&fits))
     }
 
     /// Returns the table that a file's first and last bytes tell. Those of a stream that cannot be read at its end
