@@ -48,7 +48,7 @@ fn wrong_usage_is_status_2() {
     folder.write("in.json", "[1]");
     folder.write("what", "hello");
     folder.write("empty", "");
-    let formats = "json, ndjson, yaml, msgpack, bson, cbor, marshal, pickle, marc, marcxml, marc-json, mrk, alephseq, toml, csv, tsv";
+    let formats = "json, ndjson, yaml, msgpack, bson, cbor, marshal, pickle, marc, marcxml, marc-json, mrk, alephseq, toml, csv, tsv, parquet";
     for (arguments, message) in [
         ("convert none.json out.msgpack", "none.json: No such file or directory".to_owned()),
         ("convert in.json out.what", format!("out.what: cannot tell the format to write; pass --to with one of {formats}")),
