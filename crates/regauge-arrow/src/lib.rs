@@ -1,6 +1,6 @@
 //! Documents as Arrow record batches, and record batches as documents.
 //!
-//! A map is a row. [`infer`] finds the columns of the first documents, [`column`] fills them exactly or refuses,
+//! A map is a row. [`infer`] finds the columns of the first documents, [`mod@column`] fills them exactly or refuses,
 //! and [`rows`] is the sink between a reader and both. [`events`] goes the other way: it sends the rows of a
 //! batch to any [`Sink`](regauge::Sink). With the feature `parquet`, `parquet` writes and reads files of such
 //! batches.

@@ -97,6 +97,7 @@ pub trait Plan: Send + Sync {
 pub type Read<'r> = dyn FnMut(&mut dyn Writer) -> regauge::Result<Summary> + 'r;
 
 /// What the command line asks of a file to be written.
+#[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "no code of a table reads it"))]
 pub struct Asked<'a> {
     pub flags: &'a Flags,
     pub compress: Option<Packed>,
