@@ -16,7 +16,7 @@ use regauge::path::Step;
 use regauge::{Error, ErrorKind, OnLoss, Result, Value, json};
 
 use crate::decimal::Decimal;
-use crate::exact::{binary, days, double, integer, is_plain_type, text};
+use crate::exact::{binary, days, double, has_digits, integer, is_plain_type, text};
 use crate::losses::Lost;
 use crate::nested::{List, Map, Struct};
 use crate::times::Times;
@@ -199,10 +199,17 @@ impl State {
         }
     }
 
-    /// Records that a value became text, or lost a type that adds nothing to it.
+    /// Records that a value became text or a number of another type, or lost a type that adds nothing to it.
     pub fn converted(&self, value: &Value, lost: Lost) {
         if self.losses.is_strict() {
             self.note(lost, value.type_name());
+        }
+    }
+
+    /// Records that an integer became a double.
+    pub fn doubled(&self, value: &Value) {
+        if !matches!(value, Value::F64(_) | Value::F32(_)) {
+            self.converted(value, Lost::Double);
         }
     }
 
@@ -420,13 +427,20 @@ impl Column {
             }
             Column::Float64(builder) => {
                 let nearest = integer(value).map(|v| v as f64);
-                put!(builder, value, state, "a double", double(value), nearest)
+                let exact = double(value);
+                if exact.is_some() {
+                    state.doubled(value);
+                }
+                put!(builder, value, state, "a double", exact, nearest)
             }
             Column::Float32(builder) => {
                 let nearest = double(value).map(|v| v as f32);
                 let same =
                     |v: &f32| f64::from(*v).to_bits() == double(value).unwrap_or(0.0).to_bits();
                 let exact = nearest.filter(|v| same(v) || v.is_nan());
+                if exact.is_some() {
+                    state.doubled(value);
+                }
                 put!(builder, value, state, "a number of single precision", exact, nearest)
             }
             Column::Decimal(builder, precision, scale) => {
@@ -435,6 +449,9 @@ impl Column {
                 let number = Decimal::of(value);
                 let exact = number.and_then(|v| v.scaled(i32::from(*scale))).filter(fits);
                 let nearest = number.and_then(|v| v.rounded(i32::from(*scale))).filter(fits);
+                if exact.is_some() && !has_digits(value, *scale) {
+                    state.converted(value, Lost::Digits);
+                }
                 put!(builder, value, state, "a decimal of the column's digits", exact, nearest)
             }
             Column::Text(builder) => put_text!(builder, value, state),

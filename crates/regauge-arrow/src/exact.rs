@@ -42,6 +42,24 @@ pub fn double(value: &Value) -> Option<f64> {
     }
 }
 
+/// Returns whether a number is read back from a column of decimals as it is: an integer if the column has no
+/// fraction, otherwise a decimal in plain notation with as many digits after the point.
+pub fn has_digits(value: &Value, scale: i8) -> bool {
+    match value {
+        Value::Decimal(text) => {
+            let fraction = text.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+            let is_negative_zero =
+                || text.starts_with('-') && !text.contains(|c| matches!(c, '1'..='9'));
+            scale > 0
+                && usize::try_from(scale) == Ok(fraction)
+                && !text.contains(['e', 'E', '+'])
+                && !is_negative_zero()
+        }
+        Value::Ext(_) => false,
+        _ => scale <= 0,
+    }
+}
+
 /// Returns text, or a value's canonical form as text.
 pub fn text(value: &Value) -> Option<Cow<'_, str>> {
     match value {

@@ -26,6 +26,10 @@ pub(crate) enum Lost {
     Canonical,
     /// A type that adds nothing to its value was dropped: that of a tuple.
     Type,
+    /// An integer became the double of the same value.
+    Double,
+    /// A decimal has the digits of its column now, or is an integer of the same value.
+    Digits,
 }
 
 impl Lost {
@@ -40,6 +44,8 @@ impl Lost {
             Lost::Absent => "absent",
             Lost::Canonical => "canonical",
             Lost::Type => "type",
+            Lost::Double => "integer",
+            Lost::Digits => "decimal",
         }
     }
 
@@ -49,6 +55,8 @@ impl Lost {
             Lost::Key => LossKind::Key,
             Lost::Absent => LossKind::Absent,
             Lost::Type => LossKind::Type,
+            Lost::Double => LossKind::Integer,
+            Lost::Digits => LossKind::Decimal,
             Lost::Value | Lost::Text | Lost::Field | Lost::Canonical => LossKind::Special,
         }
     }
@@ -61,6 +69,8 @@ impl Lost {
             Lost::Key | Lost::Field => "nothing",
             Lost::Canonical => "its text",
             Lost::Type => "its data",
+            Lost::Double => "a double",
+            Lost::Digits => "the digits of the column",
         }
     }
 }
@@ -69,7 +79,8 @@ impl Lost {
 #[derive(Clone, Debug)]
 pub struct Losses {
     inner: Arc<Mutex<Inner>>,
-    /// Whether what any table does to documents counts too: missing fields, and types that become text.
+    /// Whether what any table does to documents counts too: missing fields, numbers of another type, and types that
+    /// become text.
     is_strict: bool,
 }
 
@@ -87,7 +98,8 @@ impl Losses {
         Losses { inner: Arc::new(Mutex::new(inner)), is_strict: false }
     }
 
-    /// Also counts the fields that a document lacks, and UUIDs and ObjectIds that became text.
+    /// Also counts the fields that a document lacks, numbers that are read back as another type or with other digits,
+    /// and UUIDs and ObjectIds that became text.
     pub fn strict() -> Losses {
         Losses { is_strict: true, ..Losses::new() }
     }

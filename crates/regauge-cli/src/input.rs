@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use regauge::convert::Input;
 use regauge::envelope::Opened;
 use regauge::options::Envelopes;
 use regauge::{Format, Limits, convert, detect};
@@ -209,7 +210,7 @@ impl Source {
         }
         let format = form.and_then(Form::format);
         let mut source = Source {
-            // Until an envelope told it; of a table, one that holds any value.
+            // Replaced if there is an envelope; of a table, one that holds any value.
             format: format.unwrap_or(Format::Msgpack),
             table,
             told_by,
@@ -228,7 +229,7 @@ impl Source {
         if let Some(table) = table {
             return match wanted.envelope {
                 Envelopes::Open | Envelopes::Keep => Err(Failure::usage(format!(
-                    "{}: is {}, which stands in no envelope",
+                    "{}: is {}, which has no envelope; leave out --envelope",
                     source.name, table.title
                 ))),
                 Envelopes::Never | Envelopes::Auto => Ok(source),
@@ -299,6 +300,17 @@ impl Source {
         matches!(self.stream, Stream::File { .. }) && self.compression.is_none()
     }
 
+    /// Returns the input for a reader, which reads it again with `again`, to explain an error, if that is possible.
+    ///
+    /// # Panics
+    /// If called a second time for an input that can be read only once.
+    pub fn input<'a>(
+        &self,
+        again: &'a (dyn Fn() -> io::Result<Box<dyn Read + Send + 'a>> + Sync),
+    ) -> Input<'a> {
+        if self.can_repeat() { Input::Again(again) } else { Input::Once(self.take()) }
+    }
+
     /// Returns the decompressed bytes of an input that can be read only once.
     ///
     /// # Panics
@@ -344,7 +356,7 @@ impl convert::ReadAt for Source {
     }
 }
 
-/// Returns what a name or, without one that tells, the content of a file says that it is.
+/// Identifies a file by its name, or by its content if the name has no known suffix.
 fn told(
     name: &str,
     stem: &str,
@@ -363,7 +375,7 @@ fn told(
     Ok((told.map(Form::Format), if named { ToldBy::Name } else { ToldBy::Content }))
 }
 
-/// Returns the last bytes of a regular file, by which a table is told.
+/// Returns the last bytes of a regular file, which identify a table.
 fn last_bytes(file: &File, start: u64, end: u64) -> Option<[u8; 4]> {
     let mut tail = [0; 4];
     let offset = end.checked_sub(tail.len() as u64).filter(|offset| *offset >= start)?;

@@ -1,4 +1,4 @@
-//! `--envelope`: when something is taken off, what is said of it, and what is put back.
+//! `--envelope`: when an envelope is taken off, how it is reported, and how it is put back.
 
 mod common;
 
@@ -142,7 +142,7 @@ fn what_was_taken_off_is_put_back() {
     let session = made("flask-3.1.3/session-dict.txt");
     let ran = folder.feed("convert - - --to json --envelope keep", &session).status(3);
     assert!(
-        ran.stderr.contains("cannot be made around the output: its signature takes the key"),
+        ran.stderr.contains("cannot be made around the output, because signing needs the key"),
         "{}",
         ran.stderr
     );

@@ -7,7 +7,7 @@ use common::Folder;
 /// Rows with a bit of everything that JSON has.
 const LINES: &str = "\
 {\"id\":1,\"name\":\"Ada\",\"tags\":[\"a\",null],\"at\":{\"x\":1.5,\"y\":null}}
-{\"id\":2,\"name\":null,\"tags\":[],\"at\":{\"x\":2,\"y\":true}}
+{\"id\":2,\"name\":null,\"tags\":[],\"at\":{\"x\":2.5,\"y\":true}}
 ";
 
 #[cfg(not(feature = "parquet"))]
@@ -38,7 +38,7 @@ mod with_it {
         let bytes = folder.read("out.parquet");
         assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
         folder.run("convert out.parquet back.ndjson").silent();
-        assert_eq!(folder.text("back.ndjson"), LINES.replace("2,\"y\":true", "2.0,\"y\":true"));
+        assert_eq!(folder.text("back.ndjson"), LINES);
         // One document holds the rows as an array.
         folder.run("convert out.parquet back.json").silent();
         assert!(folder.text("back.json").starts_with("[{\"id\":1,"));
@@ -46,6 +46,33 @@ mod with_it {
         folder.run("convert back.json again.parquet").silent();
         folder.run("convert again.parquet again.ndjson").silent();
         assert_eq!(folder.text("again.ndjson"), folder.text("back.ndjson"));
+    }
+
+    #[test]
+    fn numbers_of_another_type_or_with_other_digits_are_counted() {
+        let folder = Folder::new();
+        folder.write("mixed.ndjson", "{\"x\":1.5}\n{\"x\":2}\n");
+        let ran = folder.run("convert mixed.ndjson mixed.parquet --report report.json").status(0);
+        assert_eq!(
+            ran.stderr,
+            "regauge: mixed.ndjson: integer: once: record 2, at $.x, found an integer, wrote a double\n"
+        );
+        assert!(folder.text("report.json").contains("\"exact\": false"));
+        let back = folder.run("convert mixed.parquet - --to ndjson").silent().text();
+        assert_eq!(back, "{\"x\":1.5}\n{\"x\":2.0}\n");
+        folder.write("same.ndjson", "{\"d\":1.50}\n{\"d\":-2.25}\n");
+        folder.run("convert --numbers exact same.ndjson same.parquet").silent();
+        let back = folder.run("convert same.parquet - --to ndjson").silent().text();
+        assert_eq!(back, "{\"d\":1.50}\n{\"d\":-2.25}\n");
+        folder.write("other.ndjson", "{\"d\":1.5}\n{\"d\":2.25}\n{\"d\":3}\n{\"d\":-0.00}\n");
+        let ran = folder.run("convert --numbers exact other.ndjson other.parquet").status(0);
+        assert_eq!(
+            ran.stderr,
+            "regauge: other.ndjson: decimal: 3 times, first: record 1, at $.d, found a decimal, wrote the digits \
+             of the column\n"
+        );
+        let back = folder.run("convert other.parquet - --to ndjson").silent().text();
+        assert_eq!(back, "{\"d\":1.50}\n{\"d\":2.25}\n{\"d\":3.00}\n{\"d\":0.00}\n");
     }
 
     #[test]

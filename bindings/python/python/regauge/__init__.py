@@ -73,30 +73,22 @@ __all__ = [
     "to_arrow", "toml", "tsv", "yaml",
 ]
 
-# What is imported when it is first asked for: a program that loads one YAML file need not wait for records of
-# MARC, stores and dataclasses.
-_LATER = {
-    "_arrow": ("to_arrow",),
-    "_async_store": ("AsyncBatch", "AsyncStore"),
-    "_events": ("Event",),
-    "_series": ("Series",),
-    "_store": ("Batch", "Store"),
-    "_values": (
-        "MAX_KEY", "MIN_KEY", "UNDEFINED", "Binary", "BrokenText", "BsonTimestamp", "Code", "DbPointer",
-        "Decimal128", "Duration", "ExtType", "Moment", "Object", "ObjectId", "Regex", "Simple", "Symbol", "Timestamp",
-    ),
+# Names that are imported on first use: a program that loads one YAML file does not wait for MARC records, stores and
+# dataclasses. Those without a row here are in `_values`.
+_MODULES = {
+    "AsyncBatch": "_async_store", "AsyncStore": "_async_store", "Batch": "_store", "Event": "_events",
+    "Series": "_series", "Store": "_store", "to_arrow": "_arrow",
 }
 
 
 def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name == "marc":
         return _importlib.import_module(".marc", __name__)
-    for module, names in _LATER.items():
-        if name in names:
-            found = getattr(_importlib.import_module(f".{module}", __name__), name)
-            globals()[name] = found
-            return found
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = _importlib.import_module(f".{_MODULES.get(name, '_values')}", __name__)
+    found = globals()[name] = getattr(module, name)
+    return found
 
 
 def __dir__() -> list[str]:

@@ -212,13 +212,10 @@ fn convert_source(
     let name = source.name.clone();
     let mut on_bad = |one: Skipped| aside.take(&name, &one, &meter);
     if options.jobs > 1 && source.is_plain_file() {
-        convert(Input::At(source), outlet, options, &mut on_bad)
-    } else if source.can_repeat() {
-        let again = || -> io::Result<Box<dyn Read + Send>> { source.again() };
-        convert(Input::Again(&again), outlet, options, &mut on_bad)
-    } else {
-        convert(Input::Once(source.take()), outlet, options, &mut on_bad)
+        return convert(Input::At(source), outlet, options, &mut on_bad);
     }
+    let again = || -> io::Result<Box<dyn Read + Send>> { source.again() };
+    convert(source.input(&again), outlet, options, &mut on_bad)
 }
 
 /// Runs a filter that reads the documents itself.

@@ -62,11 +62,9 @@ pub fn run(arguments: &Inspect) -> Result {
             read_table(&mut **rows, &options, &mut shape).map(drop)
         } else if let Some(bytes) = &waiting {
             read(Input::Bytes(bytes), &options, &mut shape, &mut on_bad).map(drop)
-        } else if source.can_repeat() {
-            let again = || -> io::Result<Box<dyn Read + Send>> { source.again() };
-            read(Input::Again(&again), &options, &mut shape, &mut on_bad).map(drop)
         } else {
-            read(Input::Once(source.take()), &options, &mut shape, &mut on_bad).map(drop)
+            let again = || -> io::Result<Box<dyn Read + Send>> { source.again() };
+            read(source.input(&again), &options, &mut shape, &mut on_bad).map(drop)
         }
     };
     source.finish_progress();

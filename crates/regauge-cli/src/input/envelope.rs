@@ -28,7 +28,7 @@ impl Source {
         let could_be = match envelopes {
             Envelopes::Never => false,
             Envelopes::Open | Envelopes::Keep => true,
-            // What a name or an option says of the format stands.
+            // A name or an option has decided the format.
             Envelopes::Auto => {
                 self.told_by == ToldBy::Content
                     && envelope::find(head, is_whole, told).is_some_and(|row| row.is_certain)

@@ -109,7 +109,7 @@ pub struct Asked<'a> {
 }
 
 impl Table {
-    /// Returns the table that a file name's suffix tells.
+    /// Returns the table with this file name's suffix.
     pub fn from_name(name: &str) -> Option<&'static Table> {
         let name = name.to_ascii_lowercase();
         let fits =
@@ -117,8 +117,8 @@ impl Table {
         TABLES.iter().find(|table| table.suffixes.iter().any(&fits))
     }
 
-    /// Returns the table that a file's first and last bytes tell. Those of a stream that cannot be read at its end
-    /// are unknown, and have to be there.
+    /// Returns the table whose first and last bytes these are. `tail` is `None` for a stream, whose end cannot be read
+    /// yet.
     pub fn from_content(head: &[u8], tail: Option<&[u8]>) -> Option<&'static Table> {
         // Text may begin with the same letters.
         let is_binary = |head: &[u8]| head.get(4).is_some_and(u8::is_ascii_control);
@@ -241,7 +241,7 @@ impl Form {
         }
     }
 
-    /// Returns the form that a file name's suffix tells.
+    /// Returns the form with this file name's suffix.
     pub fn from_name(name: &str) -> Option<Form> {
         let table = Table::from_name(name).map(Form::Table);
         table.or_else(|| Format::from_name(name).map(Form::Format))

@@ -4,7 +4,7 @@
 use crate::bytes::buffer::Out;
 use crate::bytes::output::Output;
 use crate::bytes::reader::{Parse, Reader, Status};
-use crate::convert::job::{Job, Summary, write_with_pick};
+use crate::convert::job::{Job, Summary, write_with};
 use crate::model::format::{Format, Framing};
 use crate::model::limits::Limits;
 use crate::options::Options;
@@ -33,7 +33,7 @@ pub fn convert_given<'a>(
     let out = Out::to_output(output, options.limits.record_bytes);
     let options = as_given(options);
     let pick = given.pick(&options)?;
-    let written = write_with_pick(given.reader(&options), out, &options, true, pick);
+    let written = write_with(given.reader(&options), out, &options, true, pick);
     written.map(|(summary, _)| summary).map_err(Error::of_given)
 }
 
@@ -77,21 +77,26 @@ impl<'g> Given<'g> {
             }
             (None, Some(_), None) => Err(Error::new(
                 ErrorKind::Unsupported,
-                "found documents that nobody has counted; a sample takes their number",
+                "found a source of unknown length; a sample needs the number of documents",
             )),
             (None, None, _) => Ok(None),
         }
     }
 
     fn reader(self, options: &Options) -> Reader<'static, Events<'g>> {
-        Reader::from_slice(Events { next: self.next, limits: options.limits }, &[])
+        // A stream, so that errors have the number of the document.
+        let events = Events { next: self.next, limits: options.limits, format: Format::Ndjson };
+        Reader::from_slice(events, &[])
     }
 }
 
-/// What drives the sink, in the place of a parser.
-struct Events<'g> {
-    next: &'g mut dyn FnMut(&mut dyn Sink) -> Result<bool>,
-    limits: Limits,
+/// Drives a sink in place of a parser.
+pub(crate) struct Events<'g> {
+    /// Sends the events of the next document; returns `false` at the end.
+    pub(crate) next: &'g mut dyn FnMut(&mut dyn Sink) -> Result<bool>,
+    pub(crate) limits: Limits,
+    /// The format that errors name, and how they count documents.
+    pub(crate) format: Format,
 }
 
 impl Parse for Events<'_> {
@@ -107,9 +112,8 @@ impl Parse for Events<'_> {
         Ok(if (self.next)(&mut sink)? { Status::Document } else { Status::End })
     }
 
-    /// A stream, so that errors have the number of the document. They do not name the format.
     fn format(&self) -> Format {
-        Format::Ndjson
+        self.format
     }
 
     fn limits(&self) -> &Limits {

@@ -375,24 +375,12 @@ impl Loop<'_> {
 }
 
 /// Drives a custom reader into the writer that the options ask for. With `tracked`, errors and losses
-/// have their path, and a copy of each key is made for it.
+/// have their path, and a copy of each key is made for it. `pick` says which documents are written, unless
+/// all are.
 ///
 /// # Errors
 /// Same as [`convert`].
 pub(crate) fn write_with<'a, P: Parse>(
-    reader: Reader<'a, P>,
-    out: Out<'a>,
-    options: &Options,
-    tracked: bool,
-) -> Result<(Summary, Out<'a>)> {
-    write_with_pick(reader, out, options, tracked, None)
-}
-
-/// Same as [`write_with`], for some of the documents.
-///
-/// # Errors
-/// Same as [`convert`].
-pub(crate) fn write_with_pick<'a, P: Parse>(
     reader: Reader<'a, P>,
     out: Out<'a>,
     options: &Options,

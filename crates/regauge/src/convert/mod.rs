@@ -5,6 +5,8 @@ mod input;
 mod job;
 pub mod parallel;
 
+#[cfg(feature = "serde")]
+pub(crate) use given::Events;
 pub use given::{Given, convert_given, read_given};
 pub use input::{Input, ReadAt, shrunk};
 pub(crate) use job::write_with;

@@ -6,7 +6,7 @@
 //! `docs/envelopes.md` lists what is recognised, with versions, and what is lost.
 //!
 //! - **Nothing is executed.** Marshal and pickle inside are bytes of their format.
-//! - **Nothing is verified.** A signature is named, and not checked: that would take the key.
+//! - **Nothing is verified.** A signature is named, but not checked, which needs the key.
 //! - **Compression is the caller's.** The library has none; a [`Packer`] brings it, with its bounds.
 //! - **An envelope is in memory**, within [`Limits::record_bytes`], because its parts are named by lengths and
 //!   ends. Envelopes may be in one another, [`LAYERS_MAX`] deep.
@@ -58,7 +58,7 @@ pub struct Row {
     /// Whether these are such bytes: the first ones, or all of them.
     looks: fn(&[u8], is_whole: bool) -> bool,
     open: fn(&[u8], &Tools<'_>) -> Result<Taken>,
-    /// Makes the envelope of these bytes around another value; `None` if that takes a key.
+    /// Makes the envelope of these bytes around another value; `None` if that needs a key.
     close: Option<Close>,
 }
 
@@ -163,7 +163,7 @@ fn too_deep() -> Error {
 /// Puts the layers that [`open`] took off around `inside`, a document of `format`.
 ///
 /// # Errors
-/// `Refused` if the framework would not read that format in such an envelope, or if making it takes a key.
+/// `Refused` if the framework would not read that format in such an envelope, or if making it needs a key.
 pub fn close(
     opened: &Opened,
     format: Format,
@@ -189,7 +189,10 @@ fn not_held(row: &Row, format: Format) -> Error {
     let error = match row.holds {
         [] => Error::new(
             ErrorKind::Refused,
-            format!("{} cannot be made around the output: its signature takes the key", row.title),
+            format!(
+                "{} cannot be made around the output, because signing needs the key",
+                row.title
+            ),
         ),
         held => {
             let held: Vec<_> = held.iter().map(|format| format.title()).collect();

@@ -1,4 +1,4 @@
-//! Compression, which the library has none of: what an envelope needs, and who brings it.
+//! The compression that envelopes need: the library has none, and the caller provides it.
 
 use crate::model::limits::Limits;
 use crate::{Error, ErrorKind, Result};

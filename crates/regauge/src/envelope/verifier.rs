@@ -5,7 +5,7 @@
 //!
 //! - Signed: base64, `--`, and an HMAC of SHA-1, SHA-256, SHA-384 or SHA-512 in hexadecimal digits.
 //! - Encrypted with AES-GCM: base64 of the data, of 12 bytes of initialization vector and of 16 bytes of
-//!   authentication tag, with `--` between them. What is in it takes the key.
+//!   authentication tag, with `--` between them. Only the key opens it.
 //!
 //! A value with an expiry or a purpose is in a map of its own: `{"_rails": {"message": base64, "exp": …, "pur":
 //! …}}` in JSON, or, since 7.1 if it is set so, `{"_rails": {"data": value, …}}` in the value's own serializer. In
@@ -43,7 +43,7 @@ pub(super) const ENCRYPTED: Row = Row {
     open: |_, _| {
         Err(Error::new(
             ErrorKind::Unsupported,
-            "found encrypted data, which takes the key of the application",
+            "found encrypted data, which only the key of the application opens",
         )
         .hint("decrypt it with ActiveSupport::MessageEncryptor"))
     },

@@ -188,8 +188,8 @@ impl Error {
         self
     }
 
-    /// This error about a document that no reader of ours has read: it has a number, and a place only if whoever
-    /// read it says so.
+    /// This error about a document that was read outside of the library: it keeps the document's number, and an
+    /// offset only if that code set one.
     #[cold]
     pub(crate) fn of_given(mut self) -> Error {
         self.0.format = None;

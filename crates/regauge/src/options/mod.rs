@@ -40,8 +40,8 @@ pub struct Options {
     /// turned back into the original values. Otherwise anything that looks like the notation is
     /// plain data.
     pub unwrap: bool,
-    /// What to do with what a framework put around the value. A conversion reads what it is given: whoever
-    /// opens the input takes the envelope off first, as the command does.
+    /// How to handle what a framework put around the value. Conversions do not look at it: the command takes the
+    /// envelope off before it converts.
     pub envelope: Envelopes,
     /// What to do with classes, tags and symbols that the target cannot hold; `None` follows
     /// `on_loss`.

@@ -104,9 +104,9 @@ pub enum LossKind {
     Bytes,
     /// NaN or an infinity became null, or a NaN lost its payload.
     NonFinite,
-    /// An integer became the nearest double.
+    /// An integer became a double: of the same value, or the nearest.
     Integer,
-    /// A decimal became a double: with the same digits, or the nearest.
+    /// A decimal became a double, of the same digits or the nearest, or has other digits of the same value.
     Decimal,
     /// A number's digits were rounded to a double while reading.
     Rounded,

@@ -10,6 +10,8 @@ use crate::bytes::buffer::Out;
 use crate::bytes::output::Output;
 use crate::bytes::reader::{Parse, Reader, Status};
 use crate::codec::contract::{Codec, Visitor};
+#[cfg(feature = "serde")]
+use crate::convert::Events;
 use crate::convert::{Input, Options, Summary, write_with};
 use crate::model::format::Format;
 use crate::model::limits::Limits;
@@ -201,7 +203,8 @@ pub fn write_values(values: &[Value], options: &Options) -> Result<(Vec<u8>, Sum
     let mut values = values.iter();
     let parser = Given { next: || Ok(values.next()), limits: options.limits };
     let reader = Reader::from_slice(parser, &[]);
-    let (summary, out) = write_with(reader, Out::in_memory(), &taken_as_given(options), true)?;
+    let (summary, out) =
+        write_with(reader, Out::in_memory(), &taken_as_given(options), true, None)?;
     Ok((out.into_vec(), summary))
 }
 
@@ -216,56 +219,25 @@ pub fn write_each<'a>(
 ) -> Result<Summary> {
     let parser = Given { next, limits: options.limits };
     let out = Out::to_output(output, options.limits.record_bytes);
-    write_with(Reader::from_slice(parser, &[]), out, &taken_as_given(options), true)
+    write_with(Reader::from_slice(parser, &[]), out, &taken_as_given(options), true, None)
         .map(|(summary, _)| summary)
 }
 
-/// Writes documents that drive the writer themselves, until `give` has none left.
+/// Writes documents that drive the writer themselves, until `next` has none left.
 ///
 /// # Errors
-/// Those of `give`, which are the policy's and the writer's. They have neither path nor offset.
+/// Those of `next`, which are the policy's and the writer's. They have neither path nor offset.
 #[cfg(feature = "serde")]
 pub(crate) fn write_events<'a>(
-    give: &mut dyn FnMut(&mut dyn Sink) -> Result<bool>,
+    next: &mut dyn FnMut(&mut dyn Sink) -> Result<bool>,
     out: Out<'a>,
     options: &Options,
 ) -> Result<(Summary, Out<'a>)> {
     let tracked = options.report || options.on_loss == crate::OnLoss::Approximate;
-    let parser = Events { give, limits: options.limits, format: options.to };
-    write_with(Reader::from_slice(parser, &[]), out, &taken_as_given(options), tracked)
+    // There is no input: errors are about the output.
+    let parser = Events { next, limits: options.limits, format: options.to };
+    write_with(Reader::from_slice(parser, &[]), out, &taken_as_given(options), tracked, None)
         .map_err(Error::without_place)
-}
-
-/// What drives a sink, in the place of a parser.
-#[cfg(feature = "serde")]
-struct Events<'g> {
-    give: &'g mut dyn FnMut(&mut dyn Sink) -> Result<bool>,
-    limits: Limits,
-    /// There is no input: errors are about the output.
-    format: Format,
-}
-
-#[cfg(feature = "serde")]
-impl Parse for Events<'_> {
-    const FORMAT: Format = Format::Msgpack;
-
-    fn parse<S: Sink + ?Sized>(
-        &mut self,
-        _bytes: &[u8],
-        _pos: &mut usize,
-        _last: bool,
-        mut sink: &mut S,
-    ) -> Result<Status> {
-        Ok(if (self.give)(&mut sink)? { Status::Document } else { Status::End })
-    }
-
-    fn format(&self) -> Format {
-        self.format
-    }
-
-    fn limits(&self) -> &Limits {
-        &self.limits
-    }
 }
 
 /// Returns options that take the given values literally: no part of them is the notation, none a

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use regauge::convert::{Input, Options, Summary, read};
+use regauge::convert::{Options, Summary, read};
 use regauge::documents::Documents;
 use regauge::options::Envelopes;
 use regauge::reader::Skipped;
@@ -50,7 +50,7 @@ impl Way {
         refuse_for_tables(arguments, table)?;
         if options.envelope == Envelopes::Keep {
             return Err(Failure::usage(format!(
-                "--envelope keep puts the envelope around the output, and {} stands in none",
+                "--envelope keep puts the envelope around the output, and {} has none; pass --envelope open",
                 table.title
             )));
         }
@@ -142,10 +142,6 @@ fn read_source(
     let meter = source.meter();
     let name = source.name.clone();
     let mut on_bad = |one: Skipped| aside.take(&name, &one, &meter);
-    if source.can_repeat() {
-        let again = || -> io::Result<Box<dyn Read + Send>> { source.again() };
-        read(Input::Again(&again), options, sink, &mut on_bad)
-    } else {
-        read(Input::Once(source.take()), options, sink, &mut on_bad)
-    }
+    let again = || -> io::Result<Box<dyn Read + Send>> { source.again() };
+    read(source.input(&again), options, sink, &mut on_bad)
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use regauge::convert::{Input, Options};
+use regauge::convert::Options;
 use regauge::documents::Documents;
 use regauge::output::Output as _;
 use regauge::values::{self, Values};
@@ -72,10 +72,7 @@ pub fn import(
         put(store, &mut batch)
     };
     let again = || -> io::Result<Box<dyn Read + Send>> { source.again() };
-    let input = match source.can_repeat() {
-        true => Input::Again(&again),
-        false => Input::Once(source.take()),
-    };
+    let input = source.input(&again);
     let bad = |error| Failure::data(&source.name, error);
     let walk = || -> Result {
         let mut documents = Values::open(input, &options).map_err(bad)?;
