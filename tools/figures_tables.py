@@ -101,8 +101,9 @@ def about(result):
         return [f"*{result['by_hand']} {place}{'; ' + versions if versions else ''}.*"]
     rounds = sorted({row["rounds"] for row in result["rows"]})
     shown = f"{rounds[0]}" if len(rounds) == 1 else f"{rounds[0]} to {rounds[-1]}"
+    shown = "one round" if rounds == [1] else f"medians of {shown} rounds"
     profile = "" if result["profile"] == "release" else f", built with the quick profile `{result['profile']}`"
-    return [f"*{result['date']}, regauge {result['regauge']}{profile}; {place}; medians of {shown} rounds; "
+    return [f"*{result['date']}, regauge {result['regauge']}{profile}; {place}; {shown}; "
             f"{versions}. Again: `{result['command']}`.*"]
 
 
