@@ -447,8 +447,8 @@ def new():
     write(VALID, "valkey-80", dump(80, b"\xfa" + string("valkey-ver") + string("9.0.0"), slots, DATABASE,
                                    b"\xf4" + length(5) + length(1) + length(0), key(22, "22", later), simple,
                                    valkey=True), [*lines(b"22"), text])
-    # A version to come, with nothing in it that is new.
-    write(VALID, "future-99", dump(99, DATABASE, simple), [text])
+    # A version to come, with nothing in it that is new but what Redis Enterprise adds.
+    write(VALID, "future-99", dump(99, DATABASE, b"\x6b" + length(9), simple), [text])
     write(VALID, "appended", dump(9, DATABASE, simple) + b"*1\r\n$4\r\nPING\r\n", [text])
 
 

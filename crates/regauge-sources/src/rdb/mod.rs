@@ -152,6 +152,7 @@ impl<R: Read> Rdb<R> {
                 }
                 opcode::FREQUENCY => about.frequency = Some(self.input.window.byte()?),
                 opcode::IDLE => about.idle = Some(self.input.length()?),
+                opcode::ENTERPRISE_LRU => _ = self.input.length()?,
                 code if code >= opcode::KEY_META => self.aside(code, at, version, feed)?,
                 code => {
                     let Some((kind, layout)) = types::layout(code, version.is_valkey) else {

@@ -4,6 +4,8 @@ use crate::Kind;
 
 /// What stands before the keys of a database, or before one key.
 pub(super) mod opcode {
+    /// Redis Enterprise: a number about the next key (librdb's `src/lib/defines.h`, `__RDB_OPCODE_RAM_LRU`).
+    pub const ENTERPRISE_LRU: u8 = 107;
     /// Redis 8.6: what modules keep at the next key.
     pub const KEY_META: u8 = 243;
     /// Valkey 9: which slots of a cluster are being imported.
