@@ -20,7 +20,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SEEDS = {"ndjson": "json", "marc_json": "json", "pairs": "json", "yaml_writer": "msgpack",
-         "parquet": "../crates/regauge-arrow/tests/files"}
+         "parquet": "../crates/regauge-arrow/tests/files", "rdb": "../crates/regauge-sources/tests/files"}
 
 JQ = ROOT / "corpus/suites/jq/jq.test"
 
