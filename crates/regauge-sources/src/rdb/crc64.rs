@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn pieces_give_the_checksum_of_the_whole() {
         assert_eq!(update(0, b"123456789"), 0xE9C6_D914_C4B8_D9CA);
-        let bytes: Vec<u8> = (0..999_u32).map(|n| (n * n >> 3) as u8).collect();
+        let bytes: Vec<u8> = (0..999_u32).map(|n| ((n * n) >> 3) as u8).collect();
         let whole = bytes.iter().fold(0, |crc, byte| update(crc, &[*byte]));
         for cut in 0..bytes.len() {
             let (head, tail) = bytes.split_at(cut);

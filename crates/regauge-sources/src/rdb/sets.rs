@@ -49,6 +49,9 @@ impl Iterator for Integers<'_> {
     }
 }
 
+/// A field and its value.
+type Pair<'a> = (&'a [u8], &'a [u8]);
+
 /// The strings of a zipmap, fields and values in turn: the number of pairs (a byte), then for each string its length (a
 /// byte, or 0xFE and 32 bits) and its bytes; a value has the number of unused bytes before them, which follow. It ends
 /// with 0xFF.
@@ -63,7 +66,7 @@ impl<'a> Zipmap<'a> {
     }
 
     /// Returns the next field and its value.
-    pub fn next(&mut self) -> Result<Option<(&'a [u8], &'a [u8])>, Fault> {
+    pub fn next(&mut self) -> Result<Option<Pair<'a>>, Fault> {
         let at = self.pos;
         let Some(length) = self.length()? else {
             let is_end = self.pos == self.bytes.len();

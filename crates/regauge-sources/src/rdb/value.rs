@@ -23,8 +23,15 @@ pub(super) struct Values<'v, 'f, R> {
     pub feed: &'v mut Feed<'f>,
 }
 
-/// A place among the elements that are left: what to do with them, and how to return.
+/// Goes on with the next element, or skips those that are left and returns.
 macro_rules! go_on {
+    ($flow:expr) => {
+        match $flow? {
+            Flow::Continue => {}
+            Flow::SkipKey => return Ok(Flow::Continue),
+            Flow::Stop => return Ok(Flow::Stop),
+        }
+    };
     ($flow:expr, $skip:expr) => {
         match $flow? {
             Flow::Continue => {}
@@ -165,7 +172,7 @@ impl<R: Read> Values<'_, '_, R> {
         while let Some((field, value)) =
             pairs.next().map_err(|fault| wrong(fault, "a zipmap", at))?
         {
-            go_on!(self.feed.value(&self.head, Some(Part::Field(field)), None, value), ());
+            go_on!(self.feed.value(&self.head, Some(Part::Field(field)), None, value));
         }
         Ok(Flow::Continue)
     }
@@ -178,7 +185,7 @@ impl<R: Read> Values<'_, '_, R> {
         let mut digits = itoa::Buffer::new();
         for integer in integers {
             let value = digits.format(integer).as_bytes();
-            go_on!(self.feed.value(&self.head, Some(Part::Member), None, value), ());
+            go_on!(self.feed.value(&self.head, Some(Part::Member), None, value));
         }
         Ok(Flow::Continue)
     }
