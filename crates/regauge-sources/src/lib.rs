@@ -6,6 +6,7 @@
 //! | source | what |
 //! |---|---|
 //! | [`rdb`] | a dump of Redis or Valkey, `dump.rdb` |
+//! | `redis`, with the feature of that name | a running Redis or Valkey, a cluster of them, what Sentinels watch |
 //!
 //! ```
 //! use regauge_sources::{Flow, Source, Wanted, rdb::Rdb};
@@ -28,7 +29,11 @@
 
 mod feed;
 mod item;
+#[cfg(feature = "redis")]
+mod pace;
 pub mod rdb;
+#[cfg(feature = "redis")]
+pub mod redis;
 mod source;
 
 pub use item::{Item, Kind, Part};
