@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`rdb`] | a dump of Redis or Valkey, `dump.rdb` |
 //! | `redis`, with the feature of that name | a running Redis or Valkey, a cluster of them, what Sentinels watch |
+//! | `memcached`, with the feature of that name | a running Memcached |
 //!
 //! ```
 //! use regauge_sources::{Flow, Source, Wanted, rdb::Rdb};
@@ -29,7 +30,9 @@
 
 mod feed;
 mod item;
-#[cfg(feature = "redis")]
+#[cfg(feature = "memcached")]
+pub mod memcached;
+#[cfg(any(feature = "redis", feature = "memcached"))]
 mod pace;
 pub mod rdb;
 #[cfg(feature = "redis")]
