@@ -33,7 +33,7 @@ DIST_OPTIONS = $(addprefix --architecture ,$(ARCHITECTURES))
 # are then built once.
 BINDINGS ?=
 IN_BINDINGS = $(if $(BINDINGS),CARGO_TARGET_DIR=$(BINDINGS))
-# Servers that `make test-servers` requires; others are skipped if they are not available.
+# Servers that `make test-servers` or `test-caches` requires; others are skipped if they are not available.
 REQUIRE ?=
 # A CPython 3.11 that was built with musl: `make dist-wheels` tests the musllinux wheels with it.
 MUSL_PYTHON ?=
@@ -41,7 +41,7 @@ MUSL_PYTHON ?=
 SPARK ?= no
 
 .DEFAULT_GOAL := check
-.PHONY: check demo data results test test-servers test-gateway help build lint fmt bench figures fuzz fuzz-check sanitize docs site site-check memory clean \
+.PHONY: check demo data results test test-servers test-caches test-gateway help build lint fmt bench figures fuzz fuzz-check sanitize docs site site-check memory clean \
   wheel wheel-check wheels languages-check drop-ins-check ruby-drop-ins-check python-test gem gem-source gem-check gem-test gem-test-jruby gem-test-newer \
   dist-linux dist-check dist-windows dist-windows-check dist-deb dist-deb-check dist-image dist-image-check dist-gem dist-wheels dist-crates dist-crates-check dist-sums \
   version-check deny
@@ -82,6 +82,9 @@ test: lint                      ## Run lint, unit, conformance and command tests
 
 test-servers:                   ## Run the store's tests on every available server; REGAUGE_KILLS=3 for fewer kills, as in CI
 	$(PYTHON) tools/servers.py test --cargo "$(CARGO)" $(if $(FEATURES),--select "$(PACKAGES)") $(addprefix --require ,$(REQUIRE))
+
+test-caches:                    ## Run the tests of the sources on Redis (alone, as a cluster, with a Sentinel) and Memcached
+	$(PYTHON) tools/caches.py test --cargo "$(CARGO)" $(if $(FEATURES),--select "$(PACKAGES)") $(addprefix --require ,$(REQUIRE))
 
 build:                          ## Build the release binary, target/release/regauge
 	$(CARGO) build --release -p regauge-cli --features servers,gateway,parquet

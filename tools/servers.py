@@ -54,9 +54,9 @@ def attempt(server):
 
 
 def run(command, only, required, act=lambda command, environment, skipped: subprocess.run(
-        command, env=environment).returncode):
+        command, env=environment).returncode, every=KINDS):
     """Starts servers, runs `act` with their URLs, and stops them."""
-    kinds = [kind for kind in KINDS if not only or kind.name in only]
+    kinds = [kind for kind in every if not only or kind.name in only]
     with tempfile.TemporaryDirectory(prefix="regauge-servers-") as folder:
         # The servers' users need access to their own folders in it.
         os.chmod(folder, 0o755)
@@ -85,8 +85,8 @@ def run(command, only, required, act=lambda command, environment, skipped: subpr
                 type(server)(folder).discard()
 
 
-def programs(cargo, selection):
-    """Builds the store's tests. Returns the programs, each with the name of its test file."""
+def programs(cargo, selection, crate=STORE):
+    """Builds the tests of a crate. Returns the programs, each with the name of its test file."""
     command = [*cargo, "test", *selection, "--lib", "--tests", "--no-run", "--quiet",
                "--message-format=json-render-diagnostics"]
     built = subprocess.run(command, stdout=subprocess.PIPE, text=True)
@@ -95,10 +95,10 @@ def programs(cargo, selection):
     found = []
     for line in built.stdout.splitlines():
         one = json.loads(line)
-        if one.get("executable") and Path(one["manifest_path"]).parent == STORE and one["profile"]["test"]:
+        if one.get("executable") and Path(one["manifest_path"]).parent == crate and one["profile"]["test"]:
             found.append((Path(one["target"]["src_path"]).stem, one["executable"]))
     if not found:
-        sys.exit(f"servers: {' '.join(selection)} has no tests of the store")
+        sys.exit(f"servers: {' '.join(selection)} has no tests of {crate.name}")
     return sorted(found)
 
 
@@ -119,8 +119,8 @@ def test(cargo, selection, only, required):
     return status
 
 
-def install():
-    packages = [name for kind in KINDS for name in getattr(kind, "packages", ())]
+def install(kinds=KINDS):
+    packages = [name for kind in kinds for name in getattr(kind, "packages", ())]
     print(f"servers: installing {' '.join(packages)}", file=sys.stderr)
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     # Debian starts a server as soon as it is installed; that one is not needed here.
