@@ -1,0 +1,1 @@
+"""Writers of tools/caches_generate.py: a module for each group of frameworks, and what they share."""
