@@ -3,14 +3,20 @@
 
     python3 tools/caches_generate.py make FOLDER                    20,000 values: dump.rdb and manifest.ndjson
     python3 tools/caches_generate.py make FOLDER --values 1000000 --only rails-cache sidekiq
-    python3 tools/caches_generate.py check FOLDER                   the frameworks read a sample of their values
+    python3 tools/caches_generate.py check FOLDER                   the frameworks read a sample of their values,
+                                                                    and the manifest is compared with it
     python3 tools/caches_generate.py run FOLDER -- COMMAND          a server with the dump, for COMMAND
     python3 tools/caches_generate.py list                           families, and what each of them needs
 
 Each family is written by its framework, never by hand; one whose framework is not installed is named and skipped.
 `make` starts a redis-server on a free port, or uses the one of `--url`, whose databases must be empty. The same seed
-makes the same keys and values, apart from what frameworks draw themselves: the times at which jobs were enqueued,
-and identifiers of Sidekiq.
+makes the same keys and values, apart from what frameworks draw themselves: the times at which something was written,
+and the identifiers of Active Job.
+
+All families need, of Debian: redis-server ruby-redis ruby-activerecord ruby-sqlite3 ruby-actionpack ruby-redis-rack
+ruby-sidekiq ruby-activejob php-cli php-redis php-igbinary php-mbstring and php-illuminate-cache, -redis, -queue,
+-session, -container and -events; of PyPI: redis hiredis Django django-redis django-redis-sessions celery packaging
+PyYAML rq Flask Flask-Caching Flask-Session msgpack zstandard pyzstd lz4 cramjam cbor2 pymongo protobuf.
 
 `--ruby` names a command that runs Ruby, and may be repeated, for another Rails on the load path:
 `--ruby "ruby -I rails/activesupport/lib"`.
@@ -32,7 +38,6 @@ import argparse
 import json
 import multiprocessing
 import os
-import shlex
 import subprocess
 import sys
 import tempfile
@@ -42,8 +47,8 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from caches import celery_family, django_family, flask_family, php_family, plain_family, rq_family, ruby_family, server
-from caches import survey
+from caches import celery_family, django_family, flask_family, php_family, plain_family, rq_family, ruby_family
+from caches import manifest_check, server, survey
 from caches.family import Missing, Run
 
 MODULES = (ruby_family, django_family, celery_family, rq_family, flask_family, php_family, plain_family)
@@ -123,8 +128,8 @@ def make(options):
             else:
                 made[name] = outcome
                 versions = ", ".join(f"{package} {version}" for package, version in outcome["versions"].items())
-                print(f"{name}: {outcome['values']:,} values, {outcome['keys']:,} keys, {outcome['seconds']} s ({versions})",
-                      flush=True)
+                counts = f"{outcome['values']:,} values, {outcome['keys']:,} keys, {outcome['seconds']} s"
+                print(f"{name}: {counts} ({versions})", flush=True)
         with open(folder / "manifest.ndjson", "wb") as manifest:
             for name in made:
                 manifest.write(Path(scratch, name).read_bytes())
@@ -181,9 +186,11 @@ def check(options):
         runs = [run for run in plan(given, host, port) if run.family in (options.only or about["families"])]
         for name, outcome in each(verify, runs, options.jobs):
             failed |= isinstance(outcome, Exception)
-            print(f"{name}: {outcome}" if isinstance(outcome, Exception) else f"{name}: {outcome} values read as written",
-                  flush=True)
-    return 1 if failed else 0
+            said = outcome if isinstance(outcome, Exception) else f"{outcome} values read as written"
+            print(f"{name}: {said}", flush=True)
+        read, kinds, mistakes = manifest_check.check(host, port, folder / "manifest.ndjson", options.checks // 4)
+    print(f"manifest: {read} values of {kinds} kinds, {len(mistakes)} mistakes", *mistakes[:50], sep="\n  ")
+    return 1 if failed or mistakes else 0
 
 
 def run(options):

@@ -1,4 +1,4 @@
-"""Writes Celery's messages, results and groups, and what kombu keeps of a message that a worker has not acknowledged."""
+"""Writes Celery's messages, results and groups, and what kombu keeps of messages that are not acknowledged."""
 
 import importlib.util
 import json

@@ -1,15 +1,13 @@
-"""Writes Django's own Redis cache, its sessions in it, and django-redis with each serializer and compressor."""
+"""Writes Django's own Redis cache, its sessions, and django-redis with each serializer and compressor."""
 
 import importlib.util
 
 from caches import samples
 from caches.family import Family, label, pickle_names, ttl
 
-APPLICATIONS = []
 
-
-def configure(**caches):
-    """Configures Django with some caches, once, and with an application that has a model."""
+def configure(more=None, **caches):
+    """Configures Django with some caches, once, and with an application that has a model. Returns the model."""
     import sys
     import types
 
@@ -19,9 +17,8 @@ def configure(**caches):
     apps = types.ModuleType("shop.apps")
     sys.modules["shop.apps"] = apps
     settings.configure(
-        SECRET_KEY="not a secret", CACHES=caches, USE_TZ=True, INSTALLED_APPS=["shop.apps.Shop"], ROOT_URLCONF="shop.urls",
-        DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}},
-        SESSION_ENGINE="django.contrib.sessions.backends.cache", ALLOWED_HOSTS=["*"],
+        SECRET_KEY="not a secret", CACHES=caches, USE_TZ=True, INSTALLED_APPS=["shop.apps.Shop"], ALLOWED_HOSTS=["*"],
+        DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}}, **(more or {}),
     )
     from django.apps import AppConfig
 
@@ -82,7 +79,8 @@ class DjangoCache(Family):
     packages = ("django", "redis")
 
     def cache(self, run):
-        self.article = configure(default={"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": run.url})
+        backend = "django.core.cache.backends.redis.RedisCache"
+        self.article = configure(default={"BACKEND": backend, "LOCATION": run.url})
         from django.core.cache import cache
 
         return cache
@@ -90,7 +88,6 @@ class DjangoCache(Family):
     def case(self, run, cache, index):
         """Returns key, shape, value, expiry and version of a value."""
         from django.http import HttpResponse
-        from django.test import RequestFactory
         from django.utils.cache import learn_cache_key
         from django.utils.safestring import SafeString
 
@@ -110,7 +107,7 @@ class DjangoCache(Family):
                 return f"template.cache.sidebar.{rng.getrandbits(128):032x}", "safe", html, timeout, version
             case 4:
                 # What the middleware of the whole site stores: a page, under a key of two digests.
-                request = RequestFactory().get(f"/articles/{index}/")
+                request = self.request(index)
                 response = HttpResponse(samples.html(rng, length))
                 made = learn_cache_key(request, response, timeout, "", cache)
                 return made, "response", response, timeout, None
@@ -139,11 +136,18 @@ class DjangoCache(Family):
                 # The names of the headers that the page depends on.
                 yield label(self.header_key(cache, index), "pickle", framework=framework)
 
+    def request(self, index):
+        from django.http import HttpRequest
+
+        request = HttpRequest()
+        request.method, request.path = "GET", f"/articles/{index}/"
+        request.META = {"SERVER_NAME": "example.com", "SERVER_PORT": "80"}
+        return request
+
     def header_key(self, cache, index):
-        from django.test import RequestFactory
         from django.utils.cache import _generate_cache_header_key
 
-        return cache.make_key(_generate_cache_header_key("", RequestFactory().get(f"/articles/{index}/")))
+        return cache.make_key(_generate_cache_header_key("", self.request(index)))
 
     def check(self, run):
         cache = self.cache(run)
@@ -153,14 +157,17 @@ class DjangoCache(Family):
 
 
 class DjangoSessions(Family):
-    """Django's sessions in its Redis cache, and signed by django-redis-sessions if that is installed."""
+    """Django's sessions in its Redis cache: pickles."""
 
     name = "django-sessions"
     share = 0.04
     database = 5
     packages = ("django", "redis")
 
-    def store(self, run, key):
+    def configure(self, run):
+        configure(default={"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": run.url})
+
+    def store(self, key):
         from django.contrib.sessions.backends.cache import SessionStore
 
         return SessionStore(key)
@@ -168,43 +175,81 @@ class DjangoSessions(Family):
     def case(self, run, index):
         rng = run.random(index)
         key = "".join(rng.choices("abcdefghijklmnopqrstuvwxyz0123456789", k=32))
-        data = {"_auth_user_id": str(rng.randrange(10**6)), "_auth_user_backend": "django.contrib.auth.backends.ModelBackend",
-                "_auth_user_hash": f"{rng.getrandbits(256):064x}"}
+        data = {"_auth_user_id": str(rng.randrange(10**6)), "_auth_user_hash": f"{rng.getrandbits(256):064x}",
+                "_auth_user_backend": "django.contrib.auth.backends.ModelBackend"}
         if rng.random() < 0.5:
             data |= {"cart": samples.numbers(rng, run.length(rng) // 4), "_session_expiry": 1_209_600}
         if rng.random() < 0.3:
             data["last_seen"] = samples.moment(rng)
         return key, data
 
+    def save(self, key, data):
+        session = self.store(key)
+        # A new session would draw a key of its own.
+        session._session_cache = dict(data)
+        session.save(must_create=True)
+        return session
+
     def make(self, run):
         import pickle
 
-        configure(default={"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": run.url})
+        self.configure(run)
         from django.core.cache import cache
 
         framework = f"django {self.versions()['django']}"
         for index in range(run.count):
             key, data = self.case(run, index)
-            session = self.store(run, key)
-            # A new session would draw a key of its own.
-            session._session_cache = dict(data)
-            session.save(must_create=True)
+            session = self.save(key, data)
             # As in Django's serializer.
             names = pickle_names(pickle.dumps(data, pickle.HIGHEST_PROTOCOL)) if "last_seen" in data else ()
             yield label(cache.make_key(session.cache_key), "pickle", framework=framework, names=names)
 
     def check(self, run):
-        configure(default={"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": run.url})
+        self.configure(run)
         for index in run.sample(run.count):
             key, data = self.case(run, index)
-            yield key, data, dict(self.store(run, key).load())
+            yield key, data, dict(self.store(key).load())
 
 
-# Serializer, compressor, what the latter needs, and how often: most applications keep the default.
-WAYS = [("pickle", "identity", None, 6), ("pickle", "zlib", None, 4), ("pickle", "gzip", None, 1), ("pickle", "lzma", None, 1),
-        ("pickle", "lz4", "lz4", 2), ("pickle", "zstd", None, 3), ("json", "identity", None, 3), ("json", "zlib", None, 2),
-        ("json", "zstd", None, 1), ("msgpack", "identity", "msgpack", 2), ("msgpack", "zlib", "msgpack", 1),
-        ("msgpack", "lz4", "lz4", 1)]
+class SignedSessions(DjangoSessions):
+    """Sessions of django-redis-sessions: JSON that Django signs, compressed if that makes it smaller."""
+
+    name = "django-signed"
+    share = 0.03
+    database = 13
+    packages = ("django", "django-redis-sessions", "redis")
+
+    def configure(self, run):
+        configure({"SESSION_REDIS": {"url": run.url, "prefix": "session", "socket_timeout": 60}})
+
+    def store(self, key):
+        from redis_sessions.session import SessionStore
+
+        return SessionStore(key)
+
+    def case(self, run, index):
+        key, data = super().case(run, index)
+        # JSON has no times.
+        data.pop("last_seen", None)
+        return key, data
+
+    def make(self, run):
+        self.configure(run)
+        client = run.client()
+        framework = f"django-redis-sessions {self.versions()['django-redis-sessions']}"
+        for index in range(run.count):
+            key, data = self.case(run, index)
+            session = self.save(key, data)
+            made = session.get_real_stored_key(key)
+            steps = ["base64", "zlib"] if client.getrange(made, 0, 0) == b"." else ["base64"]
+            yield label(made, "json", framework=framework, envelope="django-signed", steps=steps)
+
+
+# Serializer, compressor, a module that they need, and how often: most applications keep the default.
+WAYS = [("pickle", "identity", None, 6), ("pickle", "zlib", None, 4), ("pickle", "gzip", None, 1),
+        ("pickle", "lzma", None, 1), ("pickle", "lz4", "lz4", 2), ("pickle", "zstd", None, 3),
+        ("json", "identity", None, 3), ("json", "zlib", None, 2), ("json", "zstd", None, 1),
+        ("msgpack", "identity", "msgpack", 2), ("msgpack", "zlib", "msgpack", 1), ("msgpack", "lz4", "lz4", 1)]
 COMPRESSORS = {"zlib": "zlib.ZlibCompressor", "gzip": "gzip.GzipCompressor", "lzma": "lzma.LzmaCompressor",
                "lz4": "lz4.Lz4Compressor", "zstd": "zstd.ZStdCompressor"}
 SERIALIZERS = {"json": "json.JSONSerializer", "msgpack": "msgpack.MSGPackSerializer"}
@@ -244,15 +289,15 @@ class DjangoRedis(Family):
 
     def case(self, run, ways, weights, index):
         rng = run.random(index)
-        serializer, compressor, cache = rng.choices(ways, weights)[0]
+        way = rng.choices(ways, weights)[0]
         length = run.length(rng)
         timeout = ttl(rng)
         if rng.random() < 0.06:
-            return serializer, compressor, cache, f"count:{index}", "integer", rng.randrange(10**7), timeout
-        if serializer == "pickle" and rng.random() < 0.1:
-            return serializer, compressor, cache, f"article:{index}", "record", article(self.article, rng, length), timeout
-        shape, value = samples.pick(rng, length, objects=serializer == "pickle")
-        return serializer, compressor, cache, samples.key(shape, index), shape, value, timeout
+            return *way, f"count:{index}", "integer", rng.randrange(10**7), timeout
+        if way[0] == "pickle" and rng.random() < 0.1:
+            return *way, f"article:{index}", "record", article(self.article, rng, length), timeout
+        shape, value = samples.pick(rng, length, objects=way[0] == "pickle")
+        return *way, samples.key(shape, index), shape, value, timeout
 
     def make(self, run):
         import pickle
@@ -270,7 +315,8 @@ class DjangoRedis(Family):
             # Short values are not compressed.
             packed = compressor in COMPRESSORS and cache.client.encode(value) != cache.client._serializer.dumps(value)
             steps = [STEPS.get(compressor, compressor)] if packed else []
-            yield label(made, serializer, framework=framework, steps=steps, envelope="zlib" if steps == ["zlib"] else None,
+            envelope = "zlib" if steps == ["zlib"] else None
+            yield label(made, serializer, framework=framework, steps=steps, envelope=envelope,
                         names=names.of(shape, value) if serializer == "pickle" else ())
 
     def check(self, run):
@@ -280,4 +326,4 @@ class DjangoRedis(Family):
             yield key, shown(value), shown(cache.get(key, "missing"))
 
 
-FAMILIES = (DjangoCache(), DjangoSessions(), DjangoRedis())
+FAMILIES = (DjangoCache(), DjangoSessions(), SignedSessions(), DjangoRedis())

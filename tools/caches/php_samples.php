@@ -31,8 +31,8 @@ final class SendMail
 /** Knows what to write: each value is the same whether it is made or checked. */
 final class Values
 {
-    private const WORDS = ['cotton', 'kettle', 'morning', 'river', 'blue', 'garden', 'letter', 'paper', 'window', 'copper',
-                           'Größe', 'café', '東京', 'the', 'and', 'with', 'from', 'under', 'warm', 'cold'];
+    private const WORDS = ['cotton', 'kettle', 'morning', 'river', 'blue', 'garden', 'letter', 'paper', 'window',
+                           'copper', 'Größe', 'café', '東京', 'the', 'and', 'with', 'from', 'under', 'warm', 'cold'];
     private string $text;
 
     public function __construct(private int $seed, private int $size)
@@ -87,8 +87,8 @@ final class Values
                 $product->next = new Product(1, 'next', []);
                 return [$product, ['Product']];
             case 7:
-                return [['made' => new DateTimeImmutable('@' . mt_rand(1700000000, 1790000000)), 'note' => $this->prose($length)],
-                        ['DateTimeImmutable']];
+                $made = new DateTimeImmutable('@' . mt_rand(1700000000, 1790000000));
+                return [['made' => $made, 'note' => $this->prose($length)], ['DateTimeImmutable']];
             default:
                 $list = new ArrayObject(['a' => mt_rand(0, 99), 'b' => $this->prose($length)]);
                 return [['status' => Status::Shipped, 'list' => $list], ['ArrayObject', 'Status']];

@@ -18,7 +18,8 @@ require __DIR__ . '/php_samples.php';
 function say(array $what): void
 {
     // Not `echo`, after which PHP starts no session.
-    fwrite(STDOUT, json_encode($what, JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES | JSON_INVALID_UTF8_SUBSTITUTE) . "\n");
+    $flags = JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES | JSON_INVALID_UTF8_SUBSTITUTE;
+    fwrite(STDOUT, json_encode($what, $flags) . "\n");
 }
 
 function label(string $key, string $codec, string $framework, array $more = []): void
@@ -148,7 +149,8 @@ final class Parts
         static $manager = null;
         if (!$manager) {
             $connection = ['host' => $this->host, 'port' => $this->port, 'database' => $this->database];
-            $manager = new Illuminate\Redis\RedisManager(null, 'phpredis', ['options' => [], 'default' => $connection]);
+            $settings = ['options' => [], 'default' => $connection];
+            $manager = new Illuminate\Redis\RedisManager(null, 'phpredis', $settings);
         }
         return $manager;
     }
@@ -167,7 +169,8 @@ final class Parts
             return;
         }
         $cache->put($key, $value, $this->values->ttl());
-        label("laravel_cache:$key", $number ? 'integer' : 'php-serialize', self::name('illuminate-cache'), ['names' => $names]);
+        $codec = $number ? 'integer' : 'php-serialize';
+        label("laravel_cache:$key", $codec, self::name('illuminate-cache'), ['names' => $names]);
     }
 
     /** Laravel's sessions, in its cache: text that is serialized again. */

@@ -1,7 +1,6 @@
 """Knows each kind of string that applications store without a framework: what makes, encodes and decodes it."""
 
 import base64
-import gzip
 import hashlib
 import hmac
 import importlib
@@ -48,13 +47,15 @@ def web_token(rng, length):
     def part(data):
         return base64.urlsafe_b64encode(data).rstrip(b"=")
 
-    claims = {"sub": str(rng.randrange(10**6)), "iat": 1_770_000_000 + rng.randrange(10**7), "scope": samples.prose(rng, 20)}
+    claims = {"sub": str(rng.randrange(10**6)), "iat": 1_770_000_000 + rng.randrange(10**7),
+              "scope": samples.prose(rng, 20)}
     signed = part(b'{"alg":"HS256","typ":"JWT"}') + b"." + part(json.dumps(claims).encode())
     return signed + b"." + part(hmac.digest(b"not a secret", signed, hashlib.sha256))
 
 
 def site(rng, length):
-    return f"<!DOCTYPE html>\n<html><head><title>{samples.prose(rng, 20)}</title></head><body>{samples.html(rng, length)}</body></html>"
+    head = f"<head><title>{samples.prose(rng, 20)}</title></head>"
+    return f"<!DOCTYPE html>\n<html>{head}<body>{samples.html(rng, length)}</body></html>"
 
 
 def feed(rng, length):

@@ -65,7 +65,7 @@ module Writer
     name = [("app#{run.part}" if run.part.positive?), ("v#{format}" unless @plain.nil?)].compact.join(":")
     @plain = true
     ActiveSupport::Cache::RedisCacheStore.new(
-      url: run.url, namespace: name.empty? ? nil : name,
+      url: run.url, namespace: name.empty? ? nil : name, read_timeout: 60, write_timeout: 60,
       error_handler: ->(exception:, **) { raise exception }, **options
     )
   end
@@ -106,8 +106,11 @@ module Writer
     when 0...0.06 then [:counter, "hits/#{index}"]
     when 0.06...0.09 then [:raw, "token:#{index}"]
     when 0.09...0.14 then [:small, "flag/#{index}"]
-    when 0.14...0.34 then [:fragment, "views/products/show:#{Kernel.format("%032x", rng.rand(1 << 128))}/products/#{index}"]
+    when 0.14...0.34
+      digest = Kernel.format("%032x", rng.rand(1 << 128))
+      [:fragment, "views/products/show:#{digest}/products/#{index}-#{Samples.moment(rng).strftime("%Y%m%d%H%M%S%6N")}"]
     when 0.34...0.42
+      # Records are never written with MessagePack.
       record && !format.end_with?("msgpack") ? [:record, "articles/#{index}"] : [:product, "products/#{index}"]
     else
       shape = (format.end_with?("msgpack") || rng.rand < 0.5 ? Samples::PLAIN : Samples::OBJECTS).sample(random: rng)

@@ -43,7 +43,8 @@ module Writer
 
   def stores(run)
     app = ->(_) { [200, {}, []] }
-    cache = ActiveSupport::Cache::RedisCacheStore.new(url: run.url, error_handler: ->(exception:, **) { raise exception })
+    cache = ActiveSupport::Cache::RedisCacheStore.new(url: run.url, read_timeout: 60, write_timeout: 60,
+                                                        error_handler: ->(exception:, **) { raise exception })
     made = { cache: ActionDispatch::Session::CacheStore.new(app, cache:, key: "_session_id") }
     made[:rack] = Rack::Session::Redis.new(app, redis_server: "#{run.url}/rack:session") if rack?
     made
@@ -69,7 +70,8 @@ module Writer
         run.label(key, codec: "marshal", framework: "actionpack #{ActionPack::VERSION::STRING}",
                   envelope: "rails-cache-#{format}", steps: RailsEntry.steps(format, redis.get(key)), names:)
       else
-        run.label("rack:session:#{id.private_id}", codec: "marshal", framework: "redis-rack #{::Redis::Rack::VERSION}", names:)
+        framework = "redis-rack #{::Redis::Rack::VERSION}"
+        run.label("rack:session:#{id.private_id}", codec: "marshal", framework:, names:)
       end
     end
   end

@@ -44,7 +44,8 @@ class Rq(Family):
         args = (rng.randrange(10**6), rng.choice(samples.NAMES))
         kwargs = {"body": samples.prose(rng, run.length(rng)), "tags": rng.choices(samples.WORDS, k=3)}
         meta = {"trace": f"{rng.getrandbits(64):016x}", "user": rng.randrange(999)} if rng.random() < 0.3 else None
-        return queue, seeded_uuid(run, index), "shop.jobs.fail" if queue == "failed" else "shop.jobs.send", args, kwargs, meta
+        function = "shop.jobs.fail" if queue == "failed" else "shop.jobs.send"
+        return queue, seeded_uuid(run, index), function, args, kwargs, meta
 
     def jobs(self, run):
         return max(5, run.count // VALUES_PER_JOB)
@@ -69,7 +70,8 @@ class Rq(Family):
                 queue.enqueue_many(waiting[at:at + 500])
         for name in ("finished", "failed"):
             if name in made:
-                rq.SimpleWorker([made[name]], connection=client, name=f"worker-{name}").work(burst=True, logging_level="CRITICAL")
+                worker = rq.SimpleWorker([made[name]], connection=client, name=f"worker-{name}")
+                worker.work(burst=True, logging_level="CRITICAL")
         yield from self.labels(client, framework)
 
     def labels(self, client, framework):

@@ -51,7 +51,9 @@ module Samples
   end
 
   def rows(rng, length)
-    Array.new([1, length / 70].max) { { "id" => rng.rand(10**6), "title" => prose(rng, 20), "score" => rng.rand(-50..5000) } }
+    Array.new([1, length / 70].max) do
+      { "id" => rng.rand(10**6), "title" => prose(rng, 20), "score" => rng.rand(-50..5000) }
+    end
   end
 
   def numbers(rng, length) = Array.new([1, length / 5].max) { rng.rand(10**rng.rand(1..12)) }
@@ -72,7 +74,9 @@ module Samples
 
   def places(rng, length) = Array.new([1, length / 40].max) { Point.new(rng.rand * 180 - 90, rng.rand * 360 - 180) }
 
-  def seen(rng, length) = { ids: Set.new(numbers(rng, length)), span: 1..rng.rand(2..99), kind: Integer, ratio: Rational(1, 3) }
+  def seen(rng, length)
+    { ids: Set.new(numbers(rng, length)), span: 1..rng.rand(2..99), kind: Integer, ratio: Rational(1, 3) }
+  end
 
   def indifferent(rng, length) = user(rng, length).with_indifferent_access
 

@@ -41,12 +41,14 @@ module Writer
 
   def arguments(run, part, index)
     rng = run.random("#{part}/#{index}")
-    [rng.rand(10**6), Samples.prose(rng, run.length(rng) / 2), { "locale" => %w[de en].sample(random: rng), "ratio" => rng.rand }]
+    options = { "locale" => %w[de en].sample(random: rng), "ratio" => rng.rand }
+    [rng.rand(10**6), Samples.prose(rng, run.length(rng) / 2), options]
   end
 
   def connect(run)
     numbers = run.random("jids")
-    SecureRandom.singleton_class.prepend(Module.new { define_method(:hex) { |size = 16| numbers.bytes(size).unpack1("H*") } })
+    seeded = Module.new { define_method(:hex) { |size = 16| numbers.bytes(size).unpack1("H*") } }
+    SecureRandom.singleton_class.prepend(seeded)
     Sidekiq.logger = Logger.new(nil)
     # Its client warns about a change in a version that this Sidekiq does not know.
     Redis.sadd_returns_boolean = false if Redis.respond_to?(:sadd_returns_boolean=)
@@ -59,7 +61,8 @@ module Writer
 
   # How many jobs there are of each part.
   def counts(run)
-    found = { "default" => 0.35, "critical" => 0.15, "mailers" => 0.2, "schedule" => 0.1, "retry" => 0.15, "dead" => 0.05 }
+    found = { "default" => 0.35, "critical" => 0.15, "mailers" => 0.2, "schedule" => 0.1, "retry" => 0.15,
+              "dead" => 0.05 }
     found = found.transform_values { |share| [(run.count * share).to_i, 2].max }
     found["dead"] = [found["dead"], DEAD_MAX].min
     found.delete("mailers") unless defined?(ActiveJob)
@@ -116,7 +119,9 @@ module Writer
   end
 
   def kill_jobs(run, count)
-    count.times { |index| Sidekiq::DeadSet.new.kill(job(InvoiceWorker, arguments(run, "dead", index)), notify_failure: false) }
+    count.times do |index|
+      Sidekiq::DeadSet.new.kill(job(InvoiceWorker, arguments(run, "dead", index)), notify_failure: false)
+    end
   end
 
   def stats(counts)
