@@ -9,7 +9,8 @@
     python3 tools/caches_generate.py list                           families, and what each of them needs
 
 Each family is written by its framework, never by hand; one whose framework is not installed is named and skipped.
-`make` starts a redis-server on a free port, or uses the one of `--url`, whose databases must be empty. The same seed
+`make` starts a redis-server on a free port, or uses the one of `--url`, whose databases must be empty and which keeps
+its dump where it is configured to. The same seed
 makes the same keys and values, apart from what frameworks draw themselves: the times at which something was written,
 and the identifiers of Active Job.
 
@@ -70,11 +71,16 @@ def write(run, path):
         for keys, one in enumerate(family.make(run), 1):
             yield one
 
-    with open(path, "w") as out:
-        for values, row in enumerate(survey.rows(client, family.name, run.database, counted()), 1):
-            out.write(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n")
-    if client.dbsize() != keys:
-        raise ValueError(f"{family.name}: {client.dbsize()} keys on the server, {keys} in the manifest")
+    try:
+        with open(path, "w") as out:
+            for values, row in enumerate(survey.rows(client, family.name, run.database, counted()), 1):
+                out.write(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n")
+        if client.dbsize() != keys:
+            raise ValueError(f"{family.name}: {client.dbsize()} keys on the server, {keys} in the manifest")
+    except Exception:
+        # What it had written is not in the manifest.
+        client.flushdb()
+        raise
     return {"versions": versions | family.found_versions(), "keys": keys, "values": values,
             "seconds": round(time.monotonic() - began, 1)}
 
@@ -199,14 +205,16 @@ def run(options):
         return subprocess.run(options.command, env=environment).returncode
 
 
-def listing():
+def listing(_):
+    """Prints the families, with the versions of what they need, or what is missing."""
+    total = sum(family.share for family in FAMILIES.values())
     for name, family in FAMILIES.items():
         try:
             versions = family.versions()
             said = ", ".join(f"{package} {version}" for package, version in versions.items()) or "installed"
         except Missing as why:
             said = f"not available: {why}"
-        print(f"{name:<16} {family.share:>5.0%}  database {family.database:<3} {said}")
+        print(f"{name:<16} {family.share / total:>5.0%}  database {family.database:<3} {said}")
 
 
 def main():
@@ -230,18 +238,14 @@ def main():
     runs.add_argument("command", nargs="+")
     commands.add_parser("list", help="list the families")
     options = parser.parse_args()
-    match options.what:
-        case "make":
-            return make(options)
-        case "check":
-            return check(options)
-        case "run":
-            return run(options)
-        case "list":
-            return listing()
-    if options.list:
-        return listing()
-    parser.error("make, check, run or list?")
+    work = {"make": make, "check": check, "run": run, "list": listing}.get("list" if options.list else options.what)
+    if not work:
+        parser.error("make, check, run or list?")
+    try:
+        return work(options)
+    except Missing as why:
+        print(f"caches_generate: {why}", file=sys.stderr)
+        return 1
 
 
 if __name__ == "__main__":

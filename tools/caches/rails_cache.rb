@@ -62,7 +62,7 @@ module Writer
 
   def store(run, format, **options)
     ActiveSupport::Cache.format_version = 7.1 if format == "msgpack"
-    name = [("app#{run.part}" if run.part.positive?), ("v#{format}" unless @plain.nil?)].compact.join(":")
+    name = [("app#{run.part}" if run.part.positive?), (format.to_s[/\A\d/] ? "v#{format}" : format unless @plain.nil?)].compact.join(":")
     @plain = true
     ActiveSupport::Cache::RedisCacheStore.new(
       url: run.url, namespace: name.empty? ? nil : name, read_timeout: 60, write_timeout: 60,

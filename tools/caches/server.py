@@ -23,8 +23,10 @@ def started(folder, patience=300):
 
     It saves only when it is told to.
     """
-    import redis
-
+    try:
+        import redis
+    except ImportError as error:
+        raise Missing(f"the Python package redis is not installed: {error}") from error
     program = shutil.which("redis-server")
     if not program:
         raise Missing("redis-server is not installed")

@@ -107,10 +107,12 @@ module Writer
   end
 
   def fail_jobs(run, count)
+    # Since 6.5 it takes the configuration.
+    retrying = Sidekiq::JobRetry.instance_method(:initialize).arity == 1 ? [Sidekiq] : []
     count.times do |index|
       worker = WORKERS[index % 2]
       queue = worker.get_sidekiq_options["queue"]
-      Sidekiq::JobRetry.new.local(worker.new, job(worker, arguments(run, "retry", index)), queue) do
+      Sidekiq::JobRetry.new(*retrying).local(worker.new, job(worker, arguments(run, "retry", index)), queue) do
         raise ArgumentError, "no such record: #{index}"
       end
     rescue Sidekiq::JobRetry::Skip
@@ -127,7 +129,11 @@ module Writer
   def stats(counts)
     Sidekiq::Processor::PROCESSED.incr(counts.values.sum * 7)
     Sidekiq::Processor::FAILURE.incr(counts["retry"])
-    Sidekiq::Launcher.flush_stats
+    return Sidekiq::Launcher.flush_stats if Sidekiq::Launcher.respond_to?(:flush_stats)
+
+    # Since 6.5 it belongs to a launcher.
+    Sidekiq[:queues] = %w[default]
+    Sidekiq::Launcher.new(Sidekiq).send(:flush_stats)
   end
 
   def labels(run, counts)
