@@ -17,7 +17,8 @@ def configure(more=None, **caches):
     apps = types.ModuleType("shop.apps")
     sys.modules["shop.apps"] = apps
     settings.configure(
-        SECRET_KEY="not a secret", CACHES=caches, USE_TZ=True, INSTALLED_APPS=["shop.apps.Shop"], ALLOWED_HOSTS=["*"],
+        SECRET_KEY="not a secret", CACHES=caches, USE_TZ=True, TIME_ZONE="UTC", ALLOWED_HOSTS=["*"],
+        INSTALLED_APPS=["shop.apps.Shop"],
         DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}}, **(more or {}),
     )
     from django.apps import AppConfig
