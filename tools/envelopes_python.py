@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Makes values of Django's caches and sessions, Flask's sessions and Celery's messages with these frameworks, and
+"""Makes values of Django's and Flask's caches and sessions and Celery's messages with these frameworks, and
 lets them read what regauge puts back.
 
     python3 tools/envelopes_python.py make corpus/envelopes
     python3 tools/envelopes_python.py check path/to/regauge
 
-Needs django, django-redis, lz4, flask, celery, msgpack and pyyaml; a framework that is not installed is named, and
+Needs django, django-redis, lz4, flask, cachelib, celery, msgpack and pyyaml; a framework that is not installed is named, and
 skipped. `make` writes a folder for each, with `expected.json`: for each file its layer, what it says, and the value.
 """
 
@@ -112,6 +112,13 @@ def flask_cases(_):
         yield f"session-{name}.txt", signed.encode(), expected("flask-session", "json", steps, {"value": value}, signed=at(NOW))
 
 
+def cachelib_cases(_):
+    from cachelib.serializers import RedisSerializer
+
+    for name, value in VALUES.items():
+        yield f"value-{name}.bin", RedisSerializer().dumps(value), expected("cachelib", "pickle", [], value)
+
+
 def celery_cases(_):
     import celery
 
@@ -146,7 +153,8 @@ def expected(layer, form, steps, value, **facts):
     return {"layer": layer, "format": form, "steps": steps, "value": value, **facts}
 
 
-FRAMEWORKS = {"django": django_cases, "django-redis": django_redis_cases, "flask": flask_cases, "celery": celery_cases}
+FRAMEWORKS = {"django": django_cases, "django-redis": django_redis_cases, "flask": flask_cases,
+              "cachelib": cachelib_cases, "celery": celery_cases}
 
 
 def each_framework():
@@ -213,13 +221,17 @@ def check(regauge):
         for name, _, cases in each_framework():
             for file, data, want in cases:
                 targets = {"django-cache-file": ["pickle"], "django-cache-table": ["pickle"], "zlib": ["pickle"],
-                           "celery-message": ["json", "pickle", "msgpack", "yaml"]}.get(want["layer"], [])
+                           "cachelib": ["pickle"], "celery-message": ["json", "pickle", "msgpack", "yaml"]}.get(want["layer"], [])
                 for to in targets:
                     data_back = kept(regauge, data, to)
                     if name == "django":
                         found = read_django(file, data_back, django_folder(folder))
                     elif name == "celery":
                         found = read_celery(data_back)
+                    elif name == "cachelib":
+                        from cachelib.serializers import RedisSerializer
+
+                        found = RedisSerializer().loads(data_back)
                     else:
                         from django_redis.compressors.zlib import ZlibCompressor
 

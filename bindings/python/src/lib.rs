@@ -9,6 +9,7 @@ mod arrow;
 mod build;
 mod dialect;
 mod dump;
+mod enveloped;
 mod errors;
 mod events;
 mod formats;
@@ -76,6 +77,7 @@ fn _regauge(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tools::detect_path, module)?)?;
     module.add_function(wrap_pyfunction!(tools::convert_file, module)?)?;
     module.add_function(wrap_pyfunction!(tools::convert_bytes, module)?)?;
+    module.add_function(wrap_pyfunction!(enveloped::open_envelope, module)?)?;
     module.add_function(wrap_pyfunction!(tools::inspect_file, module)?)?;
     module.add_function(wrap_pyfunction!(events::events, module)?)?;
     module.add_function(wrap_pyfunction!(events::parse_events, module)?)?;

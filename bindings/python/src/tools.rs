@@ -1,6 +1,7 @@
 //! Operations without Python objects: conversion, inspection, detection. The GIL is released
 //! meanwhile.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -11,6 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use regauge::convert::{self, Input as CoreInput, Options, Summary};
 use regauge::detect::HEAD_BYTES;
+use regauge::envelope::{self, Peeled};
 use regauge::hint::literals;
 use regauge::options::{Language, OPTIONS, Opt, Row};
 use regauge::output::FileOutput;
@@ -18,6 +20,7 @@ use regauge::shape::{self, Shape};
 use regauge::stage::Stage;
 use regauge::{Format, Limits, yaml};
 
+use crate::enveloped;
 use crate::errors::{self, Way};
 use crate::map::Map;
 use crate::options::{For, Given, Keywords};
@@ -83,37 +86,35 @@ pub fn detect_path(py: Python<'_>, path: std::path::PathBuf) -> PyResult<Option<
 }
 
 fn of_path(py: Python<'_>, path: &Path, keywords: Keywords) -> PyResult<Option<Format>> {
-    let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-    let mut head = Vec::new();
-    File::open(path)?.take(HEAD_BYTES as u64).read_to_end(&mut head)?;
-    regauge::detect::detect(&name, &head)
+    let (head, _) = enveloped::head(path)?;
+    regauge::detect::detect(&file_name(path), &head)
         .map_err(|error| errors::exception(py, &error, Way::Decode, keywords))
 }
 
+fn file_name(path: &Path) -> Cow<'_, str> {
+    path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default()
+}
+
 /// Returns the format of this name, or the one detected from the file.
-fn chosen(
+fn source_format(
     py: Python<'_>,
     name: Option<&str>,
     path: &Path,
-    reads: bool,
     keywords: Keywords,
 ) -> PyResult<Format> {
-    if let Some(name) = name {
-        return stream::format(name);
+    match name {
+        Some(name) => stream::format(name),
+        None => of_path(py, path, keywords)?.ok_or_else(|| unknown(path, "from_")),
     }
-    let shown = path.display();
-    let found = if reads {
-        of_path(py, path, keywords)?
-    } else {
-        Format::from_name(&path.file_name().unwrap_or_default().to_string_lossy())
-    };
-    found.ok_or_else(|| {
-        let argument = if reads { "from_" } else { "to" };
-        PyValueError::new_err(format!(
-            "found no format in the name of {shown}; pass {argument}= with one of {}",
-            Format::ALL.map(Format::name).join(", ")
-        ))
-    })
+}
+
+#[cold]
+fn unknown(path: &Path, argument: &str) -> PyErr {
+    PyValueError::new_err(format!(
+        "found no format in the name of {}; pass {argument}= with one of {}",
+        path.display(),
+        Format::ALL.map(Format::name).join(", ")
+    ))
 }
 
 /// Puts the caller's function between reader and writer.
@@ -144,10 +145,29 @@ pub fn convert_file<'py>(
     map: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let keywords = Keywords::new(For::Converting, Format::Json, true);
-    let from = chosen(py, from_, &source, true, keywords)?;
-    let to = chosen(py, to, &target, false, keywords)?;
-    let given = Given::parse(from, to, For::Converting, true, arguments)?;
-    let mut options = as_converted(given.options);
+    let to = match to {
+        Some(to) => stream::format(to)?,
+        None => Format::from_name(&file_name(&target)).ok_or_else(|| unknown(&target, "to"))?,
+    };
+    let parse = |from| Given::parse(from, to, For::Converting, true, arguments);
+    let raised = |error| errors::exception(py, &error, Way::Decode, keywords);
+    let named = from_.map(stream::format).transpose()?;
+    let told = named.or_else(|| Format::from_name(&file_name(&source)));
+    let wanted = parse(told.unwrap_or(to))?.options;
+    let (head, is_whole) = enveloped::head(&source)?;
+    let mut peeled = None;
+    if envelope::may_peel(&head, is_whole, told, wanted.envelope) {
+        let bytes = envelope::read_all(File::open(&source)?, &wanted.limits).map_err(raised)?;
+        peeled = match py.detach(|| enveloped::peel(bytes, told, &wanted)).map_err(raised)? {
+            Peeled::Opened(opened) => Some(opened),
+            Peeled::Bare(_) => None,
+        };
+    }
+    let from = match (named, &peeled) {
+        (None, Some(opened)) => opened.format,
+        _ => source_format(py, from_, &source, keywords)?,
+    };
+    let mut options = as_converted(parse(from)?.options);
     let map = mapped(map, &mut options);
     if source.canonicalize().ok() == target.canonicalize().ok() && target.exists() {
         return Err(PyValueError::new_err("found the same file as source and target"));
@@ -156,8 +176,13 @@ pub fn convert_file<'py>(
         let open = || -> io::Result<Box<dyn Read + Send>> { Ok(Box::new(File::open(&source)?)) };
         // Checked before the target is created.
         open()?;
-        let output = FileOutput::new(File::create(&target)?)?;
-        convert::convert(CoreInput::Again(&open), output, &options, &mut |_| Ok(()))
+        let Some(opened) = &peeled else {
+            let output = FileOutput::new(File::create(&target)?)?;
+            return convert::convert(CoreInput::Again(&open), output, &options, &mut |_| Ok(()));
+        };
+        let (bytes, summary) = enveloped::convert(opened, &options)?;
+        std::fs::write(&target, bytes)?;
+        Ok(summary)
     });
     match done {
         Ok(summary) => report(py, &summary, &options),
@@ -184,24 +209,52 @@ fn way(error: &regauge::Error) -> Way {
     }
 }
 
-/// Converts bytes.
+/// Converts bytes. Without `from_`, their format is detected, or told by their envelope.
 #[pyfunction]
 #[pyo3(signature = (data, from_, to, arguments = None, map = None))]
 pub fn convert_bytes<'py>(
     data: &Bound<'py, PyAny>,
-    from_: &str,
+    from_: Option<&str>,
     to: &str,
     arguments: Option<&Bound<'py, PyDict>>,
     map: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let py = data.py();
-    let (from, to) = (stream::format(from_)?, stream::format(to)?);
-    let mut options =
-        as_converted(Given::parse(from, to, For::Converting, true, arguments)?.options);
-    let map = mapped(map, &mut options);
+    let (told, to) = (from_.map(stream::format).transpose()?, stream::format(to)?);
+    let parse = |from| Given::parse(from, to, For::Converting, true, arguments);
     // A copy, because Python's memory must not be referenced while other threads run.
     let bytes = Input::new(data)?.as_slice().to_vec();
-    let done = py.detach(|| convert::convert_bytes(&bytes, &options));
+    let head = &bytes[..bytes.len().min(HEAD_BYTES)];
+    let detected = Format::from_magic(head);
+    let mut given = parse(told.or(detected).unwrap_or(to))?;
+    let is_whole = head.len() == bytes.len();
+    let peeled = match envelope::may_peel(head, is_whole, told, given.options.envelope) {
+        true => {
+            let wanted = &given.options;
+            py.detach(|| enveloped::peel(bytes, told.or(detected), wanted))
+                .map_err(|error| errors::exception(py, &error, Way::Decode, given.keywords))?
+        }
+        false => Peeled::Bare(bytes),
+    };
+    let inside = match &peeled {
+        Peeled::Opened(opened) => Some(opened.format),
+        Peeled::Bare(_) => detected,
+    };
+    let Some(from) = told.or(inside) else {
+        let names = Format::ALL.map(Format::name).join(", ");
+        return Err(PyValueError::new_err(format!(
+            "found no format in the first bytes; pass from_ with one of {names}"
+        )));
+    };
+    if from != given.options.from {
+        given = parse(from)?;
+    }
+    let mut options = as_converted(given.options);
+    let map = mapped(map, &mut options);
+    let done = py.detach(|| match &peeled {
+        Peeled::Bare(bytes) => convert::convert_bytes(bytes, &options),
+        Peeled::Opened(opened) => enveloped::convert(opened, &options).map(|(bytes, _)| bytes),
+    });
     match done {
         Ok(bytes) => Ok(PyBytes::new(py, &bytes)),
         Err(error) => Err(failed(py, &error, map.as_deref(), from)),
@@ -238,7 +291,7 @@ pub fn inspect_file<'py>(
     format: Option<&str>,
     arguments: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let format = chosen(py, format, &path, true, Keywords::NONE)?;
+    let format = source_format(py, format, &path, Keywords::NONE)?;
     let given = Given::parse(format, format, For::Loading, true, arguments)?;
     let keywords = given.keywords;
     let mut options = as_converted(given.options);

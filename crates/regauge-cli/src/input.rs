@@ -13,11 +13,11 @@ use regauge::options::Envelopes;
 use regauge::{Format, Limits, convert, detect};
 use regauge_os::{Channel, Kind};
 
-use crate::compress::Compression;
 use crate::failure::{Failure, Result, named, plain};
 use crate::progress::Meter;
 use crate::read_ahead::ReadAhead;
 use crate::tables::{Form, Table};
+use regauge_packing::files::Compression;
 
 /// How much of the (decompressed) input is examined to detect its format.
 const HEAD_BYTES: usize = detect::HEAD_BYTES;

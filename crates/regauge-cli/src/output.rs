@@ -9,8 +9,8 @@ use regauge::output::{FileOutput, Output, StreamOutput};
 use regauge_os::Channel;
 use tempfile::NamedTempFile;
 
-use crate::compress::{Compression, Encoder};
 use crate::failure::{Failure, Result, named, plain};
+use regauge_packing::files::{Compression, Encoder};
 
 /// An output that is open but not yet in place.
 pub struct Destination {
@@ -120,7 +120,7 @@ impl Destination {
             (None, Channel::File(file)) if self.can_patch(&file)? => {
                 Way::Patched(FileOutput::new(file)?)
             }
-            (None, channel) => Way::streamed(Encoder::Plain(channel)),
+            (None, channel) => Way::streamed(Encoder::plain(channel)),
         };
         Ok(Outlet { way, name: self.name.clone(), bytes: 0 })
     }

@@ -12,11 +12,11 @@ use regauge::reader::Skipped;
 use regauge::{Error, Format, OnLoss, Sink, Writer};
 
 use crate::commands::enveloped;
-use crate::compress::Compression;
 use crate::failure::{Failure, Result};
 use crate::input::Source;
 use crate::output::Destination;
 use crate::tables::Form;
+use regauge_packing::files::Compression;
 
 /// One side of a conversion, as named in the report.
 pub struct Side<'a> {

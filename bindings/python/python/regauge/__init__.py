@@ -65,19 +65,19 @@ if TYPE_CHECKING:
 __all__ = [
     "FORMATS", "MAX_KEY", "MIN_KEY", "OMIT", "UNDEFINED",
     "AsyncBatch", "AsyncStore", "Batch", "Binary", "BrokenText", "BsonTimestamp", "Code",
-    "DbPointer", "Decimal128", "DecodeError", "Documents", "Duration", "EncodeError", "Error",
+    "DbPointer", "Decimal128", "DecodeError", "Documents", "Duration", "EncodeError", "Envelope", "Error",
     "Event", "Events", "ExtType", "LimitError", "Moment", "Object", "ObjectId", "Regex", "Series", "Simple", "Store",
     "StoreError", "Symbol", "Timestamp", "Writer", "__version__",
     "bson", "cbor", "convert", "convert_bytes", "csv", "detect", "dump", "dumps", "events", "inspect", "iter_load",
-    "json", "load", "loads", "marc", "marshal", "msgpack", "ndjson", "open_writer", "parse_events", "pickle",
+    "json", "load", "loads", "marc", "marshal", "msgpack", "ndjson", "open_envelope", "open_writer", "parse_events", "pickle",
     "to_arrow", "toml", "tsv", "yaml",
 ]
 
 # Names that are imported on first use: a program that loads one YAML file does not wait for MARC records, stores and
 # dataclasses. Those without a row here are in `_values`.
 _MODULES = {
-    "AsyncBatch": "_async_store", "AsyncStore": "_async_store", "Batch": "_store", "Event": "_events",
-    "Series": "_series", "Store": "_store", "to_arrow": "_arrow",
+    "AsyncBatch": "_async_store", "AsyncStore": "_async_store", "Batch": "_store", "Envelope": "_envelopes",
+    "Event": "_events", "Series": "_series", "Store": "_store", "open_envelope": "_envelopes", "to_arrow": "_arrow",
 }
 
 
@@ -224,6 +224,7 @@ def convert(
     json_extended= ('canonical', 'relaxed'), jobs= (threads), report=. only= and drop= are lists of
     paths such as 'items[*].price', rename= a dict from paths to new names; the summary then has the
     paths that matched nothing, unmatched. head= and sample= (with seed=) take some of the documents.
+    envelope= ('auto', 'none', 'open', 'keep') is what to do with what a framework put around the value.
 
     map= is a function that is called with each document, as loads returns it, and returns the one to
     write, or OMIT to leave it out. A document that it returns as it was goes through as it was read.
@@ -232,9 +233,10 @@ def convert(
 
 
 def convert_bytes(
-    data: Any, /, from_: str, to: str, *, map: Callable[[Any], Any] | None = None, **options: Any
+    data: Any, /, from_: str | None, to: str, *, map: Callable[[Any], Any] | None = None, **options: Any
 ) -> bytes:
-    """Converts bytes to another format. map= is that of convert.
+    """Converts bytes to another format; from_ may be None if their first bytes tell it. map= and envelope= are
+    those of convert.
 
     >>> import regauge
     >>> regauge.convert_bytes(b'{"a": [1, 2]}', 'json', 'yaml')

@@ -254,9 +254,12 @@ def convert_file(
     arguments: dict[str, Any] | None = None,
     map: Callable[[Any], Any] | None = None,
 ) -> dict[str, Any]: ...
+def open_envelope(
+    data: Any, format: str | None = None
+) -> tuple[list[dict[str, Any]], str, bytes] | None: ...
 def convert_bytes(
     data: Any,
-    from_: str,
+    from_: str | None,
     to: str,
     arguments: dict[str, Any] | None = None,
     map: Callable[[Any], Any] | None = None,

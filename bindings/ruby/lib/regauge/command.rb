@@ -32,7 +32,7 @@ module Regauge
 
     # The exit status for what a format cannot hold.
     REFUSED = 3
-    FLAGS = { on_loss: "--on-loss", objects: "--objects", duplicate_keys: "--duplicate-keys" }.freeze
+    FLAGS = { on_loss: "--on-loss", objects: "--objects", duplicate_keys: "--duplicate-keys", envelope: "--envelope" }.freeze
 
     def flags(options)
       options.flat_map do |name, value|
@@ -52,11 +52,12 @@ module Regauge
     # Converts bytes from one format to another.
     #
     # @return [String]
-    def convert(source, from:, to:, map: nil, **options)
+    def convert(source, to:, from: nil, map: nil, **options)
       raise Unavailable, "convert calls no map: on JRuby" if map
 
       source = source.read if source.respond_to?(:read)
-      Command.run("convert", "-", "-", "--from", Command.name(from), "--to", Command.name(to), *Command.flags(options), input: source)
+      formats = from ? ["--from", Command.name(from)] : []
+      Command.run("convert", "-", "-", *formats, "--to", Command.name(to), *Command.flags(options), input: source)
     end
 
     # Converts a file from one format to another.

@@ -31,6 +31,11 @@ module Regauge
     codec.const_set(:Writer, codec.writer_class)
   end
 
+  # A value without its envelopes: `data` is a document of `format`, and `layers` are the envelopes from the
+  # outermost, each a Hash with `name:`, `title:`, `steps:` that were undone, `holds:` (the format inside) and what
+  # else it says, such as `expires:`.
+  Envelope = Struct.new(:data, :format, :layers)
+
   # Marks a call from a method of all formats: its hints name keywords with the format in front.
   GENERIC = { Native::Generic => true }.freeze
   private_constant :GENERIC
@@ -70,7 +75,7 @@ module Regauge
     # Converts bytes from one format to another, without building objects and without the GVL.
     #
     # @param source [String, #read]
-    # @param from [Symbol, nil] detected from the first bytes by default
+    # @param from [Symbol, nil] detected from the first bytes by default, or told by an envelope
     # @param to [Symbol]
     # @param map [#call, nil] called with each document, as the block of {convert_file} is
     # @yieldparam report [Hash] `documents:`, `bad_records:` (the first thousand),
@@ -78,7 +83,6 @@ module Regauge
     # @return [String]
     def convert(source, to:, from: nil, map: nil, **options)
       source = source.read if source.respond_to?(:read)
-      from ||= detect(source) || raise(ArgumentError, "cannot detect the format from the bytes: pass from:")
       bytes, report = Native.convert(source, from, to, options, map, OMIT)
       yield report if block_given?
       bytes
@@ -94,12 +98,23 @@ module Regauge
     # @return [Hash] `documents:`, `bad_records:` (the first thousand), `bad_record_count:`, `losses:`,
     #   `unmatched:`
     def convert_file(input, output, from: nil, to: nil, **options, &map)
-      from ||= detect(File.binread(input, 4096) || "", name: input.to_s)
       to ||= detect(nil, name: output.to_s)
-      raise ArgumentError, "cannot detect the formats of the files: pass from: and to:" unless from && to
+      raise ArgumentError, "cannot detect the format from the name of the output: pass to:" unless to
       raise ArgumentError, "found the same file as input and output" if File.identical?(input, output)
 
       Native.convert_file(input.to_s, output.to_s, from, to, options, map, OMIT)
+    end
+
+    # Takes off what Rails, Django, Celery and others put around a value. Nothing is executed, and no
+    # signature is checked.
+    #
+    # @param source [String, #read]
+    # @param from [Symbol, nil] what the bytes are known to be, if anything
+    # @return [Envelope, nil] `nil` if there is no envelope
+    def open_envelope(source, from: nil)
+      source = source.read if source.respond_to?(:read)
+      found = Native.open_envelope(source, from)
+      found && Envelope.new(*found)
     end
 
     # Describes bytes: documents, depth, types, paths. Without arguments, returns what `inspect`

@@ -14,7 +14,6 @@ use regauge_query::{Filter, Settings, Stage, on_large_stack};
 
 use crate::args::{Bad, Convert, Limit, Numbers, Packed, Packing, Reading};
 use crate::commands::enveloped;
-use crate::compress::Compression;
 use crate::failure::{Failure, Result, say};
 use crate::input::{Source, Wanted};
 use crate::output::{Destination, Outlet};
@@ -22,6 +21,7 @@ use crate::progress::Meter;
 use crate::report::{Report, Side};
 use crate::tables::{Form, Table, check_whole};
 use crate::words;
+use regauge_packing::files::Compression;
 use way::Way;
 
 mod way;

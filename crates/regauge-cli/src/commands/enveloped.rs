@@ -4,15 +4,14 @@ use regauge::convert::Options;
 use regauge::envelope::{self, Layer, Opened, Tools};
 use regauge::options::Envelopes;
 use regauge::{Sink, Value};
-
-use crate::packer::CommandPacker;
+use regauge_packing::Values;
 
 /// Puts the envelope that was taken off around the output.
 ///
 /// # Errors
 /// Those of [`envelope::close`].
 pub fn close(opened: &Opened, bytes: Vec<u8>, options: &Options) -> regauge::Result<Vec<u8>> {
-    let tools = Tools { limits: &options.limits, packer: &CommandPacker };
+    let tools = Tools { limits: &options.limits, packer: &Values };
     envelope::close(opened, options.to, bytes, &tools)
 }
 

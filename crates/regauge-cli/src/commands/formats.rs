@@ -7,10 +7,10 @@ use regauge::{Format, Sink};
 
 use crate::args::Formats;
 use crate::commands::inspect::trimmed;
-use crate::compress::Compression;
 use crate::failure::Result;
 use crate::report::{print, to_stdout};
 use crate::tables::TABLES;
+use regauge_packing::files::Compression;
 
 /// Lists the formats on standard output.
 pub fn run(arguments: &Formats) -> Result {

@@ -10,9 +10,9 @@ use regauge_query::{Settings, Stage};
 
 use crate::args::{Convert, DocumentsArg, Limit};
 use crate::commands::convert::{self, is_stream};
-use crate::compress::Compression;
 use crate::failure::{Failure, Result};
 use crate::tables::Form;
+use regauge_packing::files::Compression;
 
 mod in_place;
 

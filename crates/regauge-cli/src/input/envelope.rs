@@ -4,15 +4,13 @@ use std::io::Read as _;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use regauge::envelope::{self, ROWS, Row, Tools};
-use regauge::hint::Hint;
-use regauge::limits::Limit;
-use regauge::options::{Envelopes, Opt};
-use regauge::{Error, ErrorKind, Format};
+use regauge::Format;
+use regauge::envelope::{self, Peeled, Row, Tools};
+use regauge::options::Envelopes;
+use regauge_packing::Values;
 
 use super::{Source, Stream, ToldBy};
 use crate::failure::{Failure, Result};
-use crate::packer::CommandPacker;
 
 impl Source {
     /// Takes off what is asked for; returns whether there was an envelope. `told` is the format of the
@@ -23,29 +21,23 @@ impl Source {
         told: Option<Format>,
         head: &[u8],
     ) -> Result<bool> {
-        let is_asked = matches!(envelopes, Envelopes::Open | Envelopes::Keep);
         let is_whole = head.len() < super::HEAD_BYTES;
-        let could_be = match envelopes {
-            Envelopes::Never => false,
-            Envelopes::Open | Envelopes::Keep => true,
-            // A name or an option has decided the format.
-            Envelopes::Auto => {
-                self.told_by == ToldBy::Content
-                    && envelope::find(head, is_whole, told).is_some_and(|row| row.is_certain)
-            }
-        };
+        // A name or an option has decided the format, or the content has.
+        let named = told.filter(|_| self.told_by != ToldBy::Content);
+        let could_be = envelope::may_peel(head, is_whole, named, envelopes);
         if !could_be {
             return Ok(false);
         }
         let bytes = self.all()?;
-        let row = find(&bytes, told).filter(|row| row.is_certain || is_asked);
-        let Some(row) = row else {
-            self.stream = Stream::Memory(bytes.into());
-            return if is_asked { Err(self.no_envelope()) } else { Ok(false) };
+        let tools = Tools { limits: &self.limits, packer: &Values };
+        let opened = match envelope::peel(bytes, told, envelopes, &tools) {
+            Ok(Peeled::Opened(opened)) => opened,
+            Ok(Peeled::Bare(bytes)) => {
+                self.stream = Stream::Memory(bytes.into());
+                return Ok(false);
+            }
+            Err(error) => return Err(Failure::data(&self.file, error)),
         };
-        let tools = Tools { limits: &self.limits, packer: &CommandPacker };
-        let opened = envelope::open(bytes, row, !is_asked, &tools);
-        let opened = opened.map_err(|error| Failure::data(&self.file, error))?;
         self.name = format!("{} (inside {})", self.file, opened.names());
         self.stream = Stream::Memory(opened.bytes.as_slice().into());
         self.size = Some(opened.bytes.len() as u64);
@@ -59,18 +51,11 @@ impl Source {
 
     /// Reads everything, within the limit for one record.
     fn all(&self) -> Result<Vec<u8>> {
-        let most = self.limits.record_bytes;
         let read = if self.can_repeat() { self.again() } else { Ok(self.take()) };
-        let mut bytes = Vec::new();
-        read.and_then(|read| read.take(most.saturating_add(1)).read_to_end(&mut bytes))
-            .map_err(|error| Failure::data(&self.file, error.into()))?;
+        let failed = |error| Failure::data(&self.file, error);
+        let bytes = envelope::read_all(read.map_err(|error| failed(error.into()))?, &self.limits)
+            .map_err(failed)?;
         self.opened_once.store(true, Ordering::Relaxed);
-        if bytes.len() as u64 > most {
-            let found =
-                format!("found more than {most} bytes, the limit of record_bytes, in an envelope");
-            let error = Error::limit(found).hint(Hint::raise(Limit::RecordBytes));
-            return Err(Failure::data(&self.file, error));
-        }
         Ok(bytes)
     }
 
@@ -86,18 +71,4 @@ impl Source {
         self.again().ok()?.take(most).read_to_end(&mut bytes).ok()?;
         envelope::find(&bytes, true, Some(self.format))
     }
-
-    #[cold]
-    fn no_envelope(&self) -> Failure {
-        let titles: Vec<_> = ROWS.iter().map(|row| row.title).collect();
-        let found = format!("found no envelope, expected one of {}", titles.join(", "));
-        let error = Error::new(ErrorKind::Unsupported, found);
-        Failure::data(&self.file, error.hint(Hint::without("read it", Opt::Envelope)))
-    }
-}
-
-/// Returns the row that recognises all of an input.
-fn find(bytes: &[u8], told: Option<Format>) -> Option<&'static Row> {
-    let seen = Format::from_magic(&bytes[..bytes.len().min(super::HEAD_BYTES)]);
-    [told, seen, None].into_iter().find_map(|format| envelope::find(bytes, true, format))
 }

@@ -16,11 +16,11 @@ use regauge::convert::{Given, Summary, convert_given, read_given};
 use regauge::{Error, Format, Limits, OnLoss, Options, Sink, Writer};
 
 use crate::args::Packed;
-use crate::compress::Compression;
 use crate::failure::{Failure, Result};
 use crate::flags::parquet::Flags;
 use crate::input::Source;
 use crate::output::Outlet;
+use regauge_packing::files::Compression;
 
 /// Every kind of table.
 pub static TABLES: [Table; 1] = [Table {

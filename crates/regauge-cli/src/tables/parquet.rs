@@ -10,11 +10,11 @@ use regauge_arrow::parquet::{Compression, FileReader, How, write};
 
 use super::{Asked, Code, Plan, Read, Rows};
 use crate::args::{Packed, When};
-use crate::compress;
 use crate::failure::{Failure, Result};
 use crate::input::{Source, Wanted};
 use crate::output::Outlet;
 use crate::progress::Meter;
+use regauge_packing::files;
 
 /// The code of Parquet.
 pub struct Parquet;
@@ -59,9 +59,9 @@ fn compression(asked: Option<Packed>, level: Option<u32>) -> Result<Compression>
         None | Some(Packed::Snappy) => Compression::Snappy,
         Some(Packed::Whole(whole)) => match whole.0 {
             None => Compression::None,
-            Some(compress::Compression::Zstd) => Compression::Zstd(level.unwrap_or(3)),
-            Some(compress::Compression::Gzip) => Compression::Gzip(level.unwrap_or(6)),
-            Some(compress::Compression::Lz4) => Compression::Lz4,
+            Some(files::Compression::Zstd) => Compression::Zstd(level.unwrap_or(3)),
+            Some(files::Compression::Gzip) => Compression::Gzip(level.unwrap_or(6)),
+            Some(files::Compression::Lz4) => Compression::Lz4,
             Some(other) => {
                 return Err(Failure::usage(format!(
                     "Parquet has no pages of {}; pass --compress with none, snappy, gzip, zstd or lz4",

@@ -13,6 +13,7 @@
 //!
 //! If you add a row, also add fixtures that the framework made (`tools/envelopes_*`), and a row to the page.
 
+mod cachelib;
 mod django;
 mod entry;
 mod fact;
@@ -22,15 +23,20 @@ mod packing;
 mod rails;
 mod verifier;
 
+use std::io::Read;
+
 pub use fact::{Fact, Layer, Opened, summary};
 pub use packing::{Packer, Packing};
 
+use crate::bytes::output::StreamOutput;
 use crate::codec::detect::HEAD_BYTES;
+use crate::convert::{self, Input, OnBad, Summary};
 use crate::model::format::Format;
 use crate::model::hint::Hint;
 use crate::model::limits::{Limit, Limits};
 use crate::model::option::Opt;
-use crate::{Error, ErrorKind, Result};
+use crate::options::Envelopes;
+use crate::{Error, ErrorKind, Options, Result};
 
 /// How many envelopes may be in one another. A message in a message in a cache is three.
 pub const LAYERS_MAX: usize = 8;
@@ -95,7 +101,7 @@ struct Inside<'i> {
 }
 
 /// Every envelope, in the order in which they are tried.
-pub static ROWS: [Row; 12] = [
+pub static ROWS: [Row; 13] = [
     rails::CODER,
     rails::PACKED,
     entry::ENTRY,
@@ -103,6 +109,7 @@ pub static ROWS: [Row; 12] = [
     django::TABLE,
     django::SIGNED,
     itsdangerous::FLASK,
+    cachelib::CACHELIB,
     verifier::SIGNED,
     verifier::ENCRYPTED,
     django::ZLIB,
@@ -114,6 +121,79 @@ pub static ROWS: [Row; 12] = [
 /// [`crate::detect`] takes them for.
 pub fn find(bytes: &[u8], is_whole: bool, format: Option<Format>) -> Option<&'static Row> {
     ROWS.iter().find(|row| row.looks_like.contains(&format) && (row.looks)(bytes, is_whole))
+}
+
+/// Bytes without what was asked to be taken off.
+#[derive(Debug)]
+pub enum Peeled {
+    /// Nothing was taken off.
+    Bare(Vec<u8>),
+    /// The value, and its envelopes.
+    Opened(Opened),
+}
+
+/// Returns whether [`peel`] may take something off of an input that begins with `head`, so that all of it
+/// has to be in memory. `named` is its format, if a caller or a file's name says it: then nothing is taken off
+/// that was not asked for.
+pub fn may_peel(head: &[u8], is_whole: bool, named: Option<Format>, envelopes: Envelopes) -> bool {
+    match envelopes {
+        Envelopes::Never => false,
+        Envelopes::Open | Envelopes::Keep => true,
+        Envelopes::Auto => {
+            named.is_none() && find(head, is_whole, seen(head)).is_some_and(|row| row.is_certain)
+        }
+    }
+}
+
+/// Returns all of an input.
+///
+/// # Errors
+/// Those of `read`, and `Limit` if there are more than [`Limits::record_bytes`].
+pub fn read_all(read: impl Read, limits: &Limits) -> Result<Vec<u8>> {
+    let most = limits.record_bytes;
+    let mut bytes = Vec::new();
+    read.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        let found =
+            format!("found more than {most} bytes, the limit of record_bytes, in an envelope");
+        return Err(Error::limit(found).hint(Hint::raise(Limit::RecordBytes)));
+    }
+    Ok(bytes)
+}
+
+/// Takes off what is asked for. `told` is the format that the bytes are known or detected to be.
+///
+/// # Errors
+/// Those of [`open`], and `Unsupported` if an envelope is asked for and there is none.
+pub fn peel(
+    bytes: Vec<u8>,
+    told: Option<Format>,
+    envelopes: Envelopes,
+    tools: &Tools<'_>,
+) -> Result<Peeled> {
+    let is_asked = matches!(envelopes, Envelopes::Open | Envelopes::Keep);
+    let row = match envelopes {
+        Envelopes::Never => None,
+        _ => find_whole(&bytes, told).filter(|row| row.is_certain || is_asked),
+    };
+    match row {
+        Some(row) => open(bytes, row, !is_asked, tools).map(Peeled::Opened),
+        None if is_asked => Err(no_envelope()),
+        None => Ok(Peeled::Bare(bytes)),
+    }
+}
+
+/// Returns the row that recognises all of an input: as what it is told to be, as what it begins like, or as
+/// no format.
+pub fn find_whole(bytes: &[u8], told: Option<Format>) -> Option<&'static Row> {
+    [told, seen(bytes), None].into_iter().find_map(|format| find(bytes, true, format))
+}
+
+#[cold]
+fn no_envelope() -> Error {
+    let titles: Vec<_> = ROWS.iter().map(|row| row.title).collect();
+    let found = format!("found no envelope, expected one of {}", titles.join(", "));
+    Error::new(ErrorKind::Unsupported, found).hint(Hint::without("read it", Opt::Envelope))
 }
 
 /// Takes off `row`, and the envelopes that are inside: all that are recognised, or only those that can be
@@ -158,6 +238,26 @@ fn too_deep() -> Error {
         "found an envelope in {LAYERS_MAX} others, expected a value; frameworks nest three at most"
     ))
     .hint(Hint::set(Opt::Envelope, "none").to("read the outermost as it is"))
+}
+
+/// Converts a value that was in envelopes, and puts them around the output with [`Envelopes::Keep`]. `on_bad`
+/// is called for each record that is skipped.
+///
+/// # Errors
+/// Those of [`convert`](fn@crate::convert::convert) and [`close`].
+pub fn convert(
+    opened: &Opened,
+    options: &Options,
+    packer: &dyn Packer,
+    on_bad: &mut OnBad<'_>,
+) -> Result<(Vec<u8>, Summary)> {
+    let mut bytes = Vec::new();
+    let output = StreamOutput::new(&mut bytes);
+    let summary = convert::convert(Input::Bytes(&opened.bytes), output, options, on_bad)?;
+    if options.envelope == Envelopes::Keep {
+        bytes = close(opened, options.to, bytes, &Tools { limits: &options.limits, packer })?;
+    }
+    Ok((bytes, summary))
 }
 
 /// Puts the layers that [`open`] took off around `inside`, a document of `format`.

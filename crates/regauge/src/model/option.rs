@@ -319,8 +319,6 @@ const NOT_RUBY: &[Language] = &[Language::Command, Language::Python];
 /// What objects of the language are made of, or written like.
 const PYTHON: &[Language] = &[Language::Python];
 const RUBY: &[Language] = &[Language::Ruby];
-/// What is about files rather than values.
-const COMMAND: &[Language] = &[Language::Command];
 
 /// Every option, in the order of [`Opt`].
 ///
@@ -332,7 +330,7 @@ pub const OPTIONS: [Row; 48] = [
     row!(To "to", "to", ALL, Takes::Format, Convert &[], "Output format [default: from the file name]"),
     row!(OnLoss "on_loss", "on_loss", ALL, Words(&["refuse", "wrap", "approximate"]), Write &[], "What to do with a value that the output format cannot hold exactly"),
     row!(Unwrap "unwrap", "unwrap", ALL, Switch, Read &[], "Read the notation that --on-loss wrap writes, and restore the original values"),
-    row!(Envelope "envelope", "envelope", COMMAND, Words(&["auto", "none", "open", "keep"]), Convert &[], "What to do with what a framework put around the value, such as an entry of Rails.cache or a Django session: take it off if the bytes can be nothing else; leave it; take off what is recognised; take it off and put it back around the output"),
+    row!(Envelope "envelope", "envelope", ALL, Words(&["auto", "none", "open", "keep"]), Convert &[], "What to do with what a framework put around the value, such as an entry of Rails.cache or a Django session: take it off if the bytes can be nothing else; leave it; take off what is recognised; take it off and put it back around the output"),
     row!(Objects "objects", "objects", ALL, Words(&["refuse", "data", "wrap"]), Write &[], "What to do with classes, tags and symbols that the output format lacks [default: the --on-loss policy, or data with --on-loss approximate]"),
     row!(Limits "limits", "limits", ALL, Limit, Both &[], "Set a limit, remove it with NAME=none, or remove all with none: depth, token_bytes, record_bytes, integer_digits, nodes, expansion, aliases, window_bytes, time (seconds that a filter may take for a document). Byte limits accept KiB, MiB and GiB"),
     row!(Documents "documents", "documents", ALL, Words(&["auto", "keep", "split", "join"]), Convert &[], "How documents map to documents: an array is split into its elements if the output is a stream of records; a stream is joined into one array if the output holds a single document"),

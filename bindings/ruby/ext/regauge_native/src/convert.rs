@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use regauge::convert::{Input, Summary, convert};
 use regauge::detect::{self, HEAD_BYTES};
+use regauge::envelope::{self, Opened};
 use regauge::hint::literals;
 use regauge::options::{Language, OPTIONS};
 use regauge::output::StreamOutput;
@@ -11,7 +12,9 @@ use regauge::reader::{BadRecord, Skipped};
 use regauge::shape::Shape;
 use regauge::stage::Stage;
 use regauge::{Error, Format, Options};
+use regauge_packing::Values;
 
+use crate::enveloped;
 use crate::errors::{Phase, exception};
 use crate::map::Map;
 use crate::options::{Settings, word};
@@ -27,6 +30,27 @@ pub fn format_of(value: VALUE) -> Result<Format, Raise> {
         .parse()
         .or_else(|_| name.parse())
         .map_err(|message: String| ruby::argument_error(&message))
+}
+
+/// Returns the format that the caller names; `nil` for none.
+fn named(from: VALUE) -> Result<Option<Format>, Raise> {
+    if from == ruby::NIL { Ok(None) } else { format_of(from).map(Some) }
+}
+
+/// Returns the symbol of a format.
+///
+/// # Errors
+/// An `ArgumentError` if there is none.
+pub fn format_symbol(format: Option<Format>) -> Result<VALUE, Raise> {
+    format.map(|format| ruby::symbol(format.name())).ok_or_else(|| {
+        ruby::argument_error("cannot detect the format from the bytes: pass from:")
+    })
+}
+
+/// Returns the options, before it is known what is in an envelope.
+fn wanted(from: Option<Format>, to: VALUE, keywords: VALUE) -> Result<Options, Raise> {
+    let to = format_of(to)?;
+    Ok(Settings::converting(from.unwrap_or(to), to).with(keywords)?.core)
 }
 
 /// Puts the caller's function between reader and writer; `nil` for none.
@@ -63,61 +87,104 @@ fn settings(from: VALUE, to: VALUE, keywords: VALUE) -> Result<Settings, Raise> 
 }
 
 /// `Native.convert(string, from, to, keywords, function, omit)`: returns the bytes, and what was not
-/// kept.
+/// kept. Without `from`, the format is detected, or told by an envelope.
 pub fn convert_string(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let &[string, from, to, keywords, function, omit] = arguments else {
         return Err(ruby::argument_error("convert takes a string, two formats and keywords"));
     };
+    let string = ruby::frozen_string(string);
+    let bytes = ruby::bytes_of(string);
+    let head = &bytes[..bytes.len().min(HEAD_BYTES)];
+    let detected = Format::from_magic(head);
+    let named = named(from)?;
+    let wanted = wanted(named.or(detected), to, keywords)?;
+    let is_whole = head.len() == bytes.len();
+    let opened = match envelope::may_peel(head, is_whole, named, wanted.envelope) {
+        true => enveloped::peel(bytes.to_vec(), named.or(detected), &wanted)?,
+        false => None,
+    };
+    let inside = opened.as_ref().map(|opened| opened.format);
+    let from = format_symbol(named.or(inside).or(detected))?;
     let mut settings = settings(from, to, keywords)?;
     let map = mapped(&mut settings, [from, to, keywords, function, omit])?;
     let options = settings.core;
-    let string = ruby::frozen_string(string);
-    let bytes = ruby::bytes_of(string);
     let result = run(map.as_deref(), || {
-        let mut output = Vec::new();
-        let stream = StreamOutput::new(&mut output);
         let mut bad = Vec::new();
-        let summary = convert(Input::Bytes(bytes), stream, &options, &mut |piece| {
+        let on_bad = &mut |piece| {
             keep(&mut bad, piece);
             Ok(())
-        })?;
+        };
+        let (output, summary) = match &opened {
+            Some(opened) => envelope::convert(opened, &options, &Values, on_bad)?,
+            None => {
+                let mut output = Vec::new();
+                let stream = StreamOutput::new(&mut output);
+                let summary = convert(Input::Bytes(bytes), stream, &options, on_bad)?;
+                (output, summary)
+            }
+        };
         Ok((output, summary, bad))
     });
     ruby::keep(string);
     let (output, summary, bad) = result?;
-    let output = ruby::output(&output, options.to.is_text());
+    let is_text = options.to.is_text() && (opened.is_none() || !enveloped::keeps(&options));
+    let output = ruby::output(&output, is_text);
     let report = report(&summary, &bad, &options)?;
     Ok(ruby::array(&[output, report]))
 }
 
 /// `Native.convert_file(input path, output path, from, to, keywords, function, omit)`: returns what was
-/// not kept.
+/// not kept. Without `from`, the format is detected, or told by an envelope.
 pub fn convert_file(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let &[input, output, from, to, keywords, function, omit] = arguments else {
         return Err(ruby::argument_error("convert_file takes two paths, two formats and keywords"));
     };
+    let (input, output) = (word(input).unwrap_or_default(), word(output).unwrap_or_default());
+    let named = named(from)?;
+    let opened = enveloped::of_file(&input, named, |told| wanted(told, to, keywords))?;
+    let inside = opened.as_ref().map(|opened| opened.format);
+    let from = match named.or(inside) {
+        Some(format) => format_symbol(Some(format))?,
+        None => enveloped::detected(&input)?,
+    };
     let mut settings = settings(from, to, keywords)?;
     let map = mapped(&mut settings, [from, to, keywords, function, omit])?;
     let options = settings.core;
-    let (input, output) = (word(input).unwrap_or_default(), word(output).unwrap_or_default());
-    let (summary, bad) = run(map.as_deref(), || files(&input, &output, &options))?;
+    let (summary, bad) =
+        run(map.as_deref(), || files(&input, opened.as_ref(), &output, &options))?;
     report(&summary, &bad, &options)
 }
 
 type Converted = (Summary, Vec<BadRecord>);
 
-fn files(input: &str, output: &str, options: &Options) -> regauge::Result<Converted> {
+fn files(
+    input: &str,
+    opened: Option<&Opened>,
+    output: &str,
+    options: &Options,
+) -> regauge::Result<Converted> {
     let open = || -> std::io::Result<Box<dyn std::io::Read + Send>> {
         Ok(Box::new(std::fs::File::open(input)?))
     };
     // Checked before the target is created.
     open()?;
-    let file = regauge::output::FileOutput::new(std::fs::File::create(output)?)?;
     let mut bad = Vec::new();
-    let converted = convert(Input::Again(&open), file, options, &mut |piece| {
+    let on_bad = &mut |piece| {
         keep(&mut bad, piece);
         Ok(())
-    });
+    };
+    let converted = match opened {
+        Some(opened) => envelope::convert(opened, options, &Values, on_bad).and_then(
+            |(bytes, summary)| {
+                std::fs::write(output, bytes)?;
+                Ok(summary)
+            },
+        ),
+        None => {
+            let file = regauge::output::FileOutput::new(std::fs::File::create(output)?)?;
+            convert(Input::Again(&open), file, options, on_bad)
+        }
+    };
     if converted.is_err() {
         // A partial file is of no use to anybody.
         let _ = std::fs::remove_file(output);

@@ -20,6 +20,7 @@ mod convert;
 mod data;
 mod dialect;
 mod dump;
+mod enveloped;
 mod errors;
 mod events;
 mod load;
@@ -260,6 +261,7 @@ fn init(_: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     define_store(native, store, cursor);
     ruby::define(native, c"convert", method!(convert::convert_string));
     ruby::define(native, c"convert_file", method!(convert::convert_file));
+    ruby::define(native, c"open_envelope", method!(enveloped::open_envelope));
     ruby::define(native, c"inspect", method!(convert::inspect));
     ruby::define(native, c"detect", method!(convert::detect));
     ruby::define(native, c"formats", method!(formats));

@@ -11,9 +11,9 @@ use regauge_store::{Order, Store};
 use super::args::SpanArguments;
 use super::failure;
 use super::transfer::in_array;
-use crate::compress::Compression;
 use crate::failure::{Failure, Result};
 use crate::output::Destination;
+use regauge_packing::files::Compression;
 
 /// Values that are read and decoded at once.
 const BATCH: usize = 1_000;

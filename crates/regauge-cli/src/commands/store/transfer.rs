@@ -14,10 +14,10 @@ use regauge_store::{Error, Store, Walk, shown};
 use super::args::{Keys, Policy};
 use super::key_path::{KeyPath, member};
 use super::{all_good, failure, name, range};
-use crate::compress::Compression;
 use crate::failure::{Failure, Result, complain};
 use crate::input::Source;
 use crate::output::{Destination, Outlet};
+use regauge_packing::files::Compression;
 
 /// Documents that are stored in one transaction.
 const BATCH: usize = 500;

@@ -1,5 +1,6 @@
-//! Compressed files: detected by suffix or first bytes, read and written with well-maintained
-//! crates.
+//! Compressed files: detected by suffix or first bytes, read and written in a stream.
+
+mod gzip_blocks;
 
 use std::io::{self, BufReader, Read, Write};
 use std::ops::RangeInclusive;
@@ -18,7 +19,7 @@ use regauge::hint::Hint;
 use regauge::limits::Limit;
 use regauge::{Error, Limits};
 
-use crate::{gzip_blocks, lz4};
+use crate::lz4;
 
 /// How a file is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +51,7 @@ const XZ_BLOCK_BYTES: u64 = 4 << 20;
 const ZSTD_JOB_BYTES: u32 = 2 << 20;
 
 impl Compression {
+    /// Every compression.
     pub const ALL: [Compression; 5] = [
         Compression::Gzip,
         Compression::Zstd,
@@ -141,6 +143,10 @@ impl Compression {
 
     /// Decompresses `read`, as long as the output stays within [`Limits::expansion`]. All members,
     /// frames or streams are read in sequence; a file that ends inside one is an error.
+    ///
+    /// # Errors
+    /// Those of the decompressor, which cannot be set up. Reading fails with those of `read`, and with a
+    /// [`regauge::Error`] inside if the data is broken or exceeds a limit.
     pub fn decoder<'a>(
         self,
         read: impl Read + Send + 'a,
@@ -175,6 +181,9 @@ impl Compression {
     }
 
     /// Compresses to `write`, on this many threads if the format allows it.
+    ///
+    /// # Errors
+    /// Those of the compressor, which cannot be set up.
     pub fn encoder<W: Write>(
         self,
         write: W,
@@ -183,12 +192,12 @@ impl Compression {
     ) -> io::Result<Encoder<W>> {
         let level = wanted.unwrap_or(self.default_level());
         let threads = u32::try_from(jobs).unwrap_or(u32::MAX);
-        Ok(match self {
+        Ok(Encoder(match self {
             Compression::Gzip if jobs > 1 => {
-                Encoder::GzipBlocks(Box::new(gzip_blocks::Encoder::new(write, level, jobs)))
+                To::GzipBlocks(Box::new(gzip_blocks::Encoder::new(write, level, jobs)))
             }
             Compression::Gzip => {
-                Encoder::Gzip(Box::new(GzEncoder::new(write, flate2::Compression::new(level))))
+                To::Gzip(Box::new(GzEncoder::new(write, flate2::Compression::new(level))))
             }
             Compression::Zstd => {
                 let mut encoder = zstd::Encoder::new(write, level as i32)?;
@@ -198,11 +207,11 @@ impl Compression {
                     let job = zstd::zstd_safe::CParameter::JobSize(ZSTD_JOB_BYTES);
                     encoder.set_parameter(job)?;
                 }
-                Encoder::Zstd(Box::new(encoder))
+                To::Zstd(Box::new(encoder))
             }
             Compression::Lz4 => {
                 let info = FrameInfo::new().block_size(BlockSize::Max1MB).content_checksum(true);
-                Encoder::Lz4(Box::new(FrameEncoder::with_frame_info(info, write)))
+                To::Lz4(Box::new(FrameEncoder::with_frame_info(info, write)))
             }
             Compression::Xz => {
                 let threads = match wanted {
@@ -213,12 +222,12 @@ impl Compression {
                     1 => Stream::new_easy_encoder(level, Check::Crc64)?,
                     _ => xz_threads(threads, level, wanted.is_none()).encoder()?,
                 };
-                Encoder::Xz(Box::new(XzEncoder::new_stream(write, stream)))
+                To::Xz(Box::new(XzEncoder::new_stream(write, stream)))
             }
             Compression::Bzip2 => {
-                Encoder::Bzip2(Box::new(BzEncoder::new(write, bzip2::Compression::new(level))))
+                To::Bzip2(Box::new(BzEncoder::new(write, bzip2::Compression::new(level))))
             }
-        })
+        }))
     }
 }
 
@@ -237,7 +246,9 @@ fn fits(threads: u32, level: u32) -> bool {
 }
 
 /// A writer of compressed (or plain) bytes; it must be finished.
-pub enum Encoder<W: Write> {
+pub struct Encoder<W: Write>(To<W>);
+
+enum To<W: Write> {
     Plain(W),
     Gzip(Box<GzEncoder<W>>),
     GzipBlocks(Box<gzip_blocks::Encoder<W>>),
@@ -248,38 +259,46 @@ pub enum Encoder<W: Write> {
 }
 
 impl<W: Write> Encoder<W> {
+    /// Returns a writer that does not compress.
+    pub fn plain(write: W) -> Encoder<W> {
+        Encoder(To::Plain(write))
+    }
+
     /// Writes buffered data and the end of the compressed stream.
+    ///
+    /// # Errors
+    /// Those of the writer.
     pub fn finish(self) -> io::Result<()> {
-        match self {
-            Encoder::Plain(mut write) => write.flush(),
-            Encoder::Gzip(encoder) => encoder.finish()?.flush(),
-            Encoder::GzipBlocks(encoder) => encoder.finish()?.flush(),
-            Encoder::Zstd(encoder) => encoder.finish()?.flush(),
-            Encoder::Lz4(encoder) => encoder.finish().map_err(io::Error::other)?.flush(),
-            Encoder::Xz(encoder) => encoder.finish()?.flush(),
-            Encoder::Bzip2(encoder) => encoder.finish()?.flush(),
+        match self.0 {
+            To::Plain(mut write) => write.flush(),
+            To::Gzip(encoder) => encoder.finish()?.flush(),
+            To::GzipBlocks(encoder) => encoder.finish()?.flush(),
+            To::Zstd(encoder) => encoder.finish()?.flush(),
+            To::Lz4(encoder) => encoder.finish().map_err(io::Error::other)?.flush(),
+            To::Xz(encoder) => encoder.finish()?.flush(),
+            To::Bzip2(encoder) => encoder.finish()?.flush(),
         }
     }
 }
 
 impl<W: Write> Write for Encoder<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Encoder::Plain(write) => write.write(bytes),
-            Encoder::Gzip(encoder) => encoder.write(bytes),
-            Encoder::GzipBlocks(encoder) => encoder.write(bytes),
-            Encoder::Zstd(encoder) => encoder.write(bytes),
-            Encoder::Lz4(encoder) => encoder.write(bytes),
-            Encoder::Xz(encoder) => encoder.write(bytes),
-            Encoder::Bzip2(encoder) => encoder.write(bytes),
+        match &mut self.0 {
+            To::Plain(write) => write.write(bytes),
+            To::Gzip(encoder) => encoder.write(bytes),
+            To::GzipBlocks(encoder) => encoder.write(bytes),
+            To::Zstd(encoder) => encoder.write(bytes),
+            To::Lz4(encoder) => encoder.write(bytes),
+            To::Xz(encoder) => encoder.write(bytes),
+            To::Bzip2(encoder) => encoder.write(bytes),
         }
     }
 
     /// Does nothing while compressing: a flush would cut a block short and cost size, and nobody
     /// waits for part of the file.
     fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Encoder::Plain(write) => write.flush(),
+        match &mut self.0 {
+            To::Plain(write) => write.flush(),
             _ => Ok(()),
         }
     }

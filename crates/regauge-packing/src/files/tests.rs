@@ -42,7 +42,7 @@ fn what_was_packed_is_unpacked_with_any_level_and_any_number_of_threads() {
 }
 
 #[test]
-fn members_and_frames_come_one_behind_the_other() {
+fn members_and_frames_follow_each_other() {
     for one in Compression::ALL {
         let packed = [pack(one, b"one ", None, 1), pack(one, b"two", None, 2)].concat();
         let back = unpack(one, &packed, &Limits::default()).unwrap();

@@ -1,0 +1,15 @@
+//! Compression as regauge reads and writes it: complete, and within limits.
+//!
+//! - [`Values`] compresses and decompresses a value in memory: what
+//!   [`regauge::envelope`] asks for.
+//! - `files` (a feature) is for files of any size: detection by suffix and first bytes, levels, several cores.
+//!
+//! The algorithms are well-maintained crates'. What is added: a stream that ends early is always an error,
+//! a bomb stops at a limit, and errors say which limit it is.
+
+#[cfg(feature = "files")]
+pub mod files;
+mod lz4;
+mod values;
+
+pub use values::Values;
