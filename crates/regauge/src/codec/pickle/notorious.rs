@@ -147,6 +147,14 @@ const EXCEPT: &[(&str, &str)] = &[
     ("types", "GenericAlias"),
     ("os", "PathLike"),
     ("joblib", "numpy_pickle"),
+    // What web frameworks keep in caches and sessions.
+    ("http", "HTTPStatus"),
+    ("http.cookies", "BaseCookie"),
+    ("http.cookies", "Morsel"),
+    ("http.cookies", "SimpleCookie"),
+    ("urllib.parse", "DefragResult"),
+    ("urllib.parse", "ParseResult"),
+    ("urllib.parse", "SplitResult"),
 ];
 
 /// Returns whether the name is notorious. A submodule counts as its module, except for one known
@@ -184,6 +192,8 @@ mod tests {
             ("shutil", "rmtree"),
             ("socket", "socket"),
             ("os.path", "join"),
+            ("http.client", "HTTPConnection"),
+            ("urllib.request", "urlopen"),
             ("builtins", "getattr.__call__"),
         ] {
             assert!(is(module, name), "{module}.{name}");
@@ -194,6 +204,8 @@ mod tests {
             ("mymodule", "eval"),
             ("types", "SimpleNamespace"),
             ("joblib.numpy_pickle", "NDArrayWrapper"),
+            ("http.cookies", "SimpleCookie"),
+            ("urllib.parse", "SplitResult"),
             ("ossature", "system"),
         ] {
             assert!(!is(module, name), "{module}.{name}");
