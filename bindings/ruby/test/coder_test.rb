@@ -96,6 +96,43 @@ class CoderTest < Minitest::Test
     end
   end
 
+  # What a process of the old code reads and writes.
+  module OldCoder
+    def self.dump(entry) = ::Marshal.dump(entry)
+    def self.load(bytes) = ::Marshal.load(bytes)
+  end
+
+  def test_a_cache_moves_in_three_steps
+    begin
+      require "active_support"
+      require "active_support/cache"
+    rescue LoadError
+      skip "no Active Support"
+    end
+    require "regauge/active_support"
+    Dir.mktmpdir do |folder|
+      told = []
+      cache = ->(coder) { ActiveSupport::Cache::FileStore.new(folder, coder: coder) }
+      old = cache.call(OldCoder)
+      both = cache.call(R::CacheCoder.new(R::MessagePack, writes: OldCoder, on_old: ->(bytes) { told << bytes }))
+      moved = cache.call(R::CacheCoder.new(R::MessagePack))
+      locked = cache.call(R::CacheCoder.new(R::MessagePack, reads_old: false))
+      old.write("a", [1])
+      assert_equal [1], both.read("a")
+      assert_equal 1, told.size
+      both.write("b", [2])
+      assert_equal [2], old.read("b")
+      moved.write("c", [3])
+      assert_equal([[1], [2], [3]], %w[a b c].map { |key| moved.read(key) })
+      assert_equal [3], both.read("c")
+      assert_equal 1, told.size
+      assert_equal [3], locked.read("c")
+      error = assert_raises(R::DecodeError) { R::CacheCoder.new(R::MessagePack, reads_old: false).load(told.first) }
+      assert_equal "found an entry of Rails, expected one of Regauge::MessagePack", error.message
+    end
+    assert_raises(ArgumentError) { R::CacheCoder.new(R::MessagePack, writes: OldCoder, reads_old: false) }
+  end
+
   def test_a_cache_entry_of_an_attacker_is_inert
     begin
       require "active_support"

@@ -12,6 +12,9 @@ module Regauge
   #
   #   config.cache_store = :file_store, "tmp/cache",
   #                        { coder: Regauge::CacheCoder.new(Regauge::MessagePack, permit: [Time]) }
+  #
+  # While processes of the old code still read the cache, give it what they read with as `writes:`; once none is left,
+  # leave that out; and when `on_old:` is no longer called, pass `reads_old: false`.
   class CacheCoder
     # The prefix of every entry, so that it cannot be mistaken for Marshal, Zlib or Rails data.
     MARK = "\x00regauge1".b.freeze
@@ -36,9 +39,17 @@ module Regauge
 
     # @param codec [Module] the format of new entries
     # @param permit [Array<Module>] the classes that old Marshal entries may instantiate
+    # @param writes [#dump, nil] the coder of the old code, which writes until the cutover
+    # @param reads_old [Boolean] whether old entries are read; if not, one raises a {DecodeError}
+    # @param on_old [#call, nil] called with the bytes of every old entry that is read
     # @param options [Hash] the format's options
-    def initialize(codec = MessagePack, permit: [], **options)
+    def initialize(codec = MessagePack, permit: [], writes: nil, reads_old: true, on_old: nil, **options)
+      raise ArgumentError, "writes: needs reads_old:, to read what it writes" if writes && !reads_old
+
       @codec = codec
+      @writes = writes
+      @reads_old = reads_old
+      @on_old = on_old
       @old = Marshal.permitting(*permit, nil_as_nil: false)
       @coder = codec.with(nil_as_nil: false, **options)
       freeze
@@ -47,6 +58,8 @@ module Regauge
     # @param entry [ActiveSupport::Cache::Entry]
     # @return [String]
     def dump(entry)
+      return @writes.dump(entry) if @writes
+
       MARK + pack(entry)
     end
 
@@ -54,6 +67,9 @@ module Regauge
     # @param threshold [Integer] bytes
     # @return [String]
     def dump_compressed(entry, threshold)
+      return @writes.dump_compressed(entry, threshold) if @writes.respond_to?(:dump_compressed)
+      return @writes.dump(entry) if @writes
+
       packed = pack(entry)
       return MARK + packed if packed.bytesize < threshold
 
@@ -70,10 +86,18 @@ module Regauge
       return unpack(inflate(bytes.byteslice(MARK_COMPRESSED.bytesize..))) if bytes.start_with?(MARK_COMPRESSED)
       return unpack(bytes.byteslice(MARK.bytesize..)) if bytes.start_with?(MARK)
 
-      old(bytes)
+      entry = old(bytes)
+      note_old(bytes) if entry
+      entry
     end
 
     private
+
+    def note_old(bytes)
+      raise DecodeError, "found an entry of Rails, expected one of #{@codec.name}" unless @reads_old
+
+      @on_old&.call(bytes)
+    end
 
     def pack(entry)
       expires = entry.expires_at

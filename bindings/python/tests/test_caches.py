@@ -1,0 +1,85 @@
+"""The serializer that moves a cache off pickle."""
+
+from __future__ import annotations
+
+import datetime
+import pickle
+
+import pytest
+
+import regauge
+from regauge.caches import Serializer
+
+VALUE = {"name": "Ada", "tags": ["a", "b"], "born": None, "price": 2.5}
+
+
+class Cart:
+    def __init__(self, items):
+        self.items = items
+
+
+def test_it_reads_what_it_wrote_and_what_pickle_wrote():
+    for format in ("msgpack", "cbor", "json"):
+        serializer = Serializer(format)
+        for value in (VALUE, [], {}, "text", None, True, 1.5, "17"):
+            assert serializer.loads(serializer.dumps(value)) == value
+        for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+            assert serializer.loads(pickle.dumps(VALUE, protocol)) == VALUE
+        assert serializer.pickles_read == pickle.HIGHEST_PROTOCOL - 1
+
+
+def test_integers_stay_countable():
+    serializer = Serializer()
+    assert serializer.dumps(17) == 17
+    assert serializer.loads(b"17") == 17
+    assert serializer.loads(b"-3") == -3
+
+
+def test_old_processes_read_it_until_the_cutover():
+    before = Serializer(writes="pickle")
+    assert pickle.loads(before.dumps(VALUE)) == VALUE
+    after = Serializer()
+    assert before.loads(after.dumps(VALUE)) == VALUE
+    with pytest.raises(ValueError, match="expected 'format' or 'pickle'"):
+        Serializer(writes="both")
+
+
+def test_old_values_are_counted_and_told():
+    told = []
+    serializer = Serializer(on_pickle=told.append)
+    old = pickle.dumps(VALUE)
+    serializer.loads(serializer.dumps(VALUE))
+    serializer.loads(old)
+    assert (serializer.pickles_read, told) == (1, [old])
+
+
+def test_a_class_is_made_only_if_it_is_given():
+    old = pickle.dumps({"cart": Cart([1, 2]), "at": datetime.date(2026, 11, 26)})
+    with pytest.raises(regauge.DecodeError, match=r"the classes .*Cart; pass types= to read them"):
+        Serializer().loads(old)
+    name = f"{Cart.__module__}.Cart"
+    made = Serializer(types={name: lambda fields: Cart(fields["items"])}).loads(old)
+    assert (made["cart"].items, made["at"]) == ([1, 2], datetime.date(2026, 11, 26))
+
+
+def test_the_lock_names_what_it_refuses():
+    serializer = Serializer(reads_pickle=False)
+    with pytest.raises(regauge.DecodeError, match="found a pickle of plain data, expected msgpack"):
+        serializer.loads(pickle.dumps(VALUE))
+    with pytest.raises(regauge.DecodeError, match=r"found a pickle with the classes .*Cart, expected msgpack"):
+        serializer.loads(pickle.dumps(Cart([])))
+    with pytest.raises(ValueError, match="could not read what it writes"):
+        Serializer(writes="pickle", reads_pickle=False)
+
+
+def test_what_the_format_lacks_is_refused():
+    with pytest.raises(regauge.EncodeError):
+        Serializer("json").dumps(b"bytes")
+    with pytest.raises(regauge.EncodeError):
+        Serializer().dumps(Cart([]))
+
+
+def test_it_is_what_settings_name():
+    serializer = Serializer()
+    # Django and django-redis call it to create one.
+    assert serializer() is serializer(options={"DB": 1}) is serializer
