@@ -28,7 +28,7 @@ REPOSITORY = "https://github.com/regauge/regauge"
 NAVIGATION = {
     "Start here": ["guides"],
     "Measure": ["measure", "contenders", "tasks", "samples"],
-    "Convert and keep": ["convert", "envelopes", "query", "store", "gateway"],
+    "Convert and keep": ["convert", "envelopes", "caches", "query", "store", "gateway"],
     "Languages": ["python", "ruby", "drop-ins", "api"],
     "Formats": ["formats"],
     "Evidence": ["safety", "speed", "results"],

@@ -15,13 +15,14 @@ use crate::tables::Form;
 mod values;
 
 pub use values::*;
-use values::{bad, compression, drop, form, interpreter, jobs, limit, only, packed, rename};
+use values::{bad, compression, drop, form, interpreter, jobs, only, packed, rename};
 
 const AFTER: &str = "\
 Examples:
   regauge measure orders.json                  which library and format to take, on your own data
   regauge convert orders.json orders.msgpack   the same document in another format, or a refusal
   regauge inspect suspicious.pkl               what is in a file, and what loading it would run
+  regauge xray dump.rdb                        the same for all of a cache, by prefix of its keys
 
 Exit status: 0 done, 1 bad data or a failed read or write, 2 wrong usage (an unknown option or \
 format, a missing input, an output that exists), 3 refused because something would be lost, or \
@@ -92,6 +93,8 @@ pub enum Command {
     Measure(Box<Measure>),
     Report(Report),
     Sample(Sample),
+    Xray(crate::commands::xray::Xray),
+    Migrate(Box<crate::commands::migrate::Migrate>),
     Store(Box<crate::commands::store::args::StoreArguments>),
     Serve(crate::commands::serve::Serve),
     Formats(Formats),

@@ -4,16 +4,12 @@
 
 mod args;
 mod commands;
-mod compress;
 mod engines;
 mod failure;
 mod flags;
-mod gzip_blocks;
 mod input;
 mod interrupt;
-mod lz4;
 mod output;
-mod packer;
 mod progress;
 mod read_ahead;
 mod report;
@@ -53,6 +49,8 @@ fn main() -> ExitCode {
         Command::Measure(arguments) => commands::measure::run(arguments),
         Command::Report(arguments) => commands::report::run(arguments),
         Command::Sample(arguments) => commands::sample::run(arguments),
+        Command::Migrate(arguments) => commands::migrate::run(arguments),
+        Command::Xray(arguments) => commands::xray::run(arguments),
         Command::Contender(arguments) => commands::measure::serve(arguments),
         Command::Store(arguments) => commands::store::run(arguments),
         Command::Serve(arguments) => commands::serve::run(arguments),

@@ -24,6 +24,7 @@ mod table;
 mod tables;
 mod text;
 mod words;
+pub mod xray;
 
 use regauge_measure::Report;
 

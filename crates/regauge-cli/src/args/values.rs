@@ -9,8 +9,8 @@ use regauge::documents::Documents;
 use regauge::options::Envelopes;
 use regauge::{Format, Limits, Objects, OnLoss};
 
-use crate::compress::Compression;
 use crate::tables::Form;
+use regauge_packing::files::Compression;
 
 /// The value of `--compress` and `--decompress`: `none`, or a compression.
 #[derive(Clone, Copy, Debug)]
@@ -198,7 +198,7 @@ impl Limit {
     }
 }
 
-pub(super) fn limit(text: &str) -> Result<Limit, String> {
+pub fn limit(text: &str) -> Result<Limit, String> {
     if text == "none" {
         return Ok(Limit::All);
     }

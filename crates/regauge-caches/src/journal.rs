@@ -1,0 +1,227 @@
+//! What a migration has replaced, so that it can be undone: a line of JSON for each value, written to the disk
+//! before the value is.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use regauge::{Error, Result};
+use regauge_sources::{At, Part};
+use serde_json::{Value, json};
+
+/// One replaced value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// The number of the database.
+    pub database: u64,
+    /// The key.
+    pub key: Vec<u8>,
+    /// The place in the key.
+    pub place: Place,
+    /// The bytes before.
+    pub old: Vec<u8>,
+    /// The bytes afterwards.
+    pub new: Vec<u8>,
+}
+
+/// The place of a value in its key.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Place {
+    /// It is the key's only one.
+    Whole,
+    /// Under this field of a hash.
+    Field(Vec<u8>),
+    /// At this index of a list.
+    Index(u64),
+    /// It is a member of a set.
+    Member,
+    /// It is a member of a sorted set, with this score.
+    Score(f64),
+}
+
+impl From<Option<Part<'_>>> for Place {
+    fn from(part: Option<Part<'_>>) -> Place {
+        match part {
+            None => Place::Whole,
+            Some(Part::Field(field)) => Place::Field(field.to_vec()),
+            Some(Part::Index(index)) => Place::Index(index),
+            Some(Part::Member) => Place::Member,
+            Some(Part::Score(score)) => Place::Score(score),
+        }
+    }
+}
+
+impl Place {
+    fn part(&self) -> Option<Part<'_>> {
+        match self {
+            Place::Whole => None,
+            Place::Field(field) => Some(Part::Field(field)),
+            Place::Index(index) => Some(Part::Index(*index)),
+            Place::Member => Some(Part::Member),
+            Place::Score(score) => Some(Part::Score(*score)),
+        }
+    }
+}
+
+impl Entry {
+    /// Returns where the value is.
+    pub fn at(&self) -> At<'_> {
+        At { database: self.database, key: &self.key, part: self.place.part() }
+    }
+
+    fn line(&self) -> Value {
+        let mut line = json!({
+            "database": self.database,
+            "key": STANDARD.encode(&self.key),
+            "old": STANDARD.encode(&self.old),
+            "new": STANDARD.encode(&self.new),
+        });
+        match &self.place {
+            Place::Whole => {}
+            Place::Field(field) => line["field"] = STANDARD.encode(field).into(),
+            Place::Index(index) => line["index"] = (*index).into(),
+            Place::Member => line["member"] = true.into(),
+            // Infinity is no number of JSON.
+            Place::Score(score) => line["score"] = score.to_string().into(),
+        }
+        line
+    }
+
+    fn parse(line: &str) -> Option<Entry> {
+        let line: Value = serde_json::from_str(line).ok()?;
+        let bytes = |name: &str| STANDARD.decode(line.get(name)?.as_str()?).ok();
+        let has = |name: &str| line.get(name).is_some();
+        let place = match () {
+            () if has("field") => Place::Field(bytes("field")?),
+            () if has("index") => Place::Index(line["index"].as_u64()?),
+            () if has("score") => Place::Score(line["score"].as_str()?.parse().ok()?),
+            () if has("member") => Place::Member,
+            () => Place::Whole,
+        };
+        let database = line.get("database")?.as_u64()?;
+        Some(Entry { database, key: bytes("key")?, place, old: bytes("old")?, new: bytes("new")? })
+    }
+}
+
+/// A journal that grows.
+pub struct Journal {
+    file: File,
+}
+
+impl Journal {
+    /// Opens a journal to add to. A last line that was cut is removed.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn append(path: &Path) -> io::Result<Journal> {
+        let mut file = File::options().create(true).append(true).read(true).open(path)?;
+        let mut end = file.metadata()?.len();
+        let mut byte = [0];
+        while end > 0 {
+            file.seek(SeekFrom::Start(end - 1))?;
+            file.read_exact(&mut byte)?;
+            if byte == *b"\n" {
+                break;
+            }
+            end -= 1;
+        }
+        file.set_len(end)?;
+        Ok(Journal { file })
+    }
+
+    /// Adds entries. When this returns, they are on the disk.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn add(&mut self, entries: &[Entry]) -> io::Result<()> {
+        let lines: String = entries.iter().map(|entry| format!("{}\n", entry.line())).collect();
+        self.file.write_all(lines.as_bytes())?;
+        self.file.sync_data()
+    }
+}
+
+/// Reads a journal from its beginning.
+pub struct Entries {
+    read: BufReader<File>,
+    line: u64,
+}
+
+impl Entries {
+    /// Opens a journal.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn open(path: &Path) -> io::Result<Entries> {
+        Ok(Entries { read: BufReader::new(File::open(path)?), line: 0 })
+    }
+}
+
+impl Iterator for Entries {
+    type Item = Result<Entry>;
+
+    /// Returns the next entry. The last line may have been cut when the migration was killed: its value was not
+    /// replaced, so it ends the journal.
+    fn next(&mut self) -> Option<Result<Entry>> {
+        let mut line = String::new();
+        match self.read.read_line(&mut line) {
+            Ok(0) => return None,
+            Ok(_) if !line.ends_with('\n') => return None,
+            Ok(_) => {}
+            Err(error) => return Some(Err(error.into())),
+        }
+        self.line += 1;
+        let number = self.line;
+        Some(Entry::parse(&line).ok_or_else(|| {
+            Error::syntax(format!("found a line that is no entry of a journal, line {number}"))
+                .hint("give the file that --journal named")
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(place: Place) -> Entry {
+        Entry {
+            database: 3,
+            key: b"k\xFF".to_vec(),
+            place,
+            old: b"\x04\x080".to_vec(),
+            new: vec![0xC0],
+        }
+    }
+
+    #[test]
+    fn entries_come_back_and_a_cut_line_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.ndjson");
+        let places = [
+            Place::Whole,
+            Place::Field(b"f".to_vec()),
+            Place::Index(7),
+            Place::Member,
+            Place::Score(f64::NEG_INFINITY),
+            Place::Score(1.5),
+        ];
+        let all = places.map(entry);
+        let mut journal = Journal::append(&path).unwrap();
+        journal.add(&all[..1]).unwrap();
+        Journal::append(&path).unwrap().add(&all[1..]).unwrap();
+        let read = |path| Entries::open(path).unwrap().collect::<Result<Vec<_>>>();
+        assert_eq!(read(&path).unwrap(), all);
+        let bytes = std::fs::read(&path).unwrap();
+        for cut in 1..bytes.len() {
+            std::fs::write(&path, &bytes[..cut]).unwrap();
+            let found = read(&path).unwrap();
+            assert_eq!(found, all[..found.len()]);
+            assert_eq!(found.len(), bytes[..cut].iter().filter(|byte| **byte == b'\n').count());
+            Journal::append(&path).unwrap().add(&all[found.len()..]).unwrap();
+            assert_eq!(read(&path).unwrap(), all);
+        }
+        std::fs::write(&path, "{}\n").unwrap();
+        assert!(read(&path).unwrap_err().to_string().contains("line 1"));
+    }
+}

@@ -1,0 +1,257 @@
+//! `regauge migrate`: moves the values of a cache off Marshal and pickle, while it is used.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use clap::Args;
+use regauge::{Error, Format, Limits};
+use regauge_caches::journal::{Entries, Entry, Journal};
+use regauge_caches::migrate::{Outcome, Plan, Step};
+use regauge_measure::{bytes, thousands};
+use regauge_sources::{Flow, Item, Replaced, Source, Wanted};
+
+use crate::args::{Limit, Loss, ObjectsArg, When, limit};
+use crate::commands::sources;
+use crate::failure::{Failure, Result};
+use crate::report::print;
+
+/// How many values are written to the journal, and to the disk, at once.
+const BATCH: usize = 100;
+/// How many reasons are shown.
+const REASONS: usize = 20;
+
+const EXAMPLES: &str = "\
+Examples:
+  regauge migrate redis://cache:6379 --to msgpack
+      changes nothing: says what would move, and what would stay and why
+  regauge migrate redis://cache:6379 --to msgpack --prefix views/ --apply --journal moved.ndjson
+  regauge migrate redis://cache:6379 --undo moved.ndjson
+  regauge migrate dump.rdb --to msgpack --objects data
+      the same from a dump, without the server
+
+A value moves if it is Ruby's Marshal or Python's pickle. What a framework put around it stays, and
+so does its expiry. It is replaced only if it is still what was read. The journal has every replaced
+value, and is on the disk before the value is replaced: a migration can be stopped at any moment, run
+again, and undone. It holds the values themselves: protect it like the cache.
+
+Exit status: 0 done, 1 bad data or a failed read or write, 2 wrong usage, 3 some values stay.";
+
+/// Move the values of a cache off Marshal and pickle, while it is used
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Migrate {
+    /// Address of a server, such as redis://localhost, or a dump; - is standard input
+    #[arg(value_name = "SOURCE")]
+    pub source: String,
+    /// Format of the new values
+    #[arg(long, value_name = "FORMAT", required_unless_present = "undo")]
+    pub to: Option<Format>,
+    /// Only keys that begin with this text
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    pub prefix: String,
+    /// Only this database
+    #[arg(long, value_name = "N")]
+    pub database: Option<u64>,
+    /// Replace the values; without it, nothing is changed
+    #[arg(long, requires = "journal")]
+    pub apply: bool,
+    /// File to which every replaced value is added
+    #[arg(long, value_name = "FILE")]
+    pub journal: Option<PathBuf>,
+    /// Put back the values of a journal that are still what they were replaced by
+    #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["to", "apply", "journal", "prefix"])]
+    pub undo: Option<PathBuf>,
+    /// Most keys per second that are read from the server [default: as fast as it answers]
+    #[arg(long, value_name = "N")]
+    pub rate: Option<u32>,
+    /// What to do with classes and symbols that the format lacks
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = ObjectsArg::Refuse)]
+    pub objects: ObjectsArg,
+    /// What to do with other values that the format lacks
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = Loss::Refuse)]
+    pub on_loss: Loss,
+    /// Set a limit for each value, remove it with NAME=none, or remove all with none
+    #[arg(long, value_name = "NAME=VALUE", value_parser = limit)]
+    pub limit: Vec<Limit>,
+    /// Show a progress bar
+    #[arg(long, value_enum, default_value_t = When::Auto, value_name = "WHEN")]
+    pub progress: When,
+}
+
+/// Moves, or says what would move.
+pub fn run(arguments: &Migrate) -> Result {
+    let name = sources::name(&arguments.source);
+    let limits = Limit::apply(&arguments.limit);
+    if let Some(journal) = &arguments.undo {
+        return undo(arguments, &name, &limits, journal);
+    }
+    let Some(to) = arguments.to else { return Ok(()) };
+    if arguments.apply && !sources::is_server(&arguments.source) {
+        return Err(Failure::usage(format!(
+            "{name}: a dump cannot be changed; leave out --apply, or give the server's address"
+        )));
+    }
+    let plan =
+        Plan { to, objects: arguments.objects.into(), on_loss: arguments.on_loss.into(), limits };
+    let mut work = Work {
+        outcome: Outcome::default(),
+        waiting: Vec::new(),
+        writer: match arguments.apply {
+            true => Some(sources::open(&arguments.source, &limits, When::Never)?),
+            false => None,
+        },
+        journal: match &arguments.journal {
+            Some(path) if arguments.apply => {
+                let opened = Journal::append(path);
+                Some(opened.map_err(|error| Failure::io(path.display(), &error))?)
+            }
+            _ => None,
+        },
+    };
+    let mut source = sources::open(&arguments.source, &limits, arguments.progress)?;
+    let wanted = Wanted {
+        prefix: arguments.prefix.as_bytes(),
+        database: arguments.database,
+        rate: arguments.rate,
+        ..Wanted::default()
+    };
+    let ran = source
+        .read(&wanted, &mut |item| work.take(item, &plan).map(|()| Flow::Continue))
+        .and_then(|_| work.flush());
+    print(text(&work.outcome, &plan, arguments.apply).as_bytes())?;
+    ran.map_err(|error| Failure::data(&name, error))?;
+    let stays = work.outcome.stays().values;
+    if stays == 0 {
+        return Ok(());
+    }
+    let found =
+        format!("{} values stay, because {} cannot hold them", thousands(stays), to.title());
+    Err(Failure::data(&name, Error::unrepresentable(found)))
+}
+
+/// A migration under way.
+struct Work {
+    outcome: Outcome,
+    /// What is replaced next.
+    waiting: Vec<Entry>,
+    /// The connection that replaces; the other one is reading. `None` if nothing is changed.
+    writer: Option<Box<dyn Source>>,
+    journal: Option<Journal>,
+}
+
+impl Work {
+    fn take(&mut self, item: &Item<'_>, plan: &Plan) -> regauge::Result {
+        let Some(value) = item.value else { return Ok(()) };
+        let new = match plan.step(value) {
+            Step::Other => {
+                self.outcome.others.add(item.bytes);
+                return Ok(());
+            }
+            Step::Stay(error) => {
+                self.outcome.stay(item, &error);
+                return Ok(());
+            }
+            Step::Move(new) => new,
+        };
+        if self.writer.is_none() {
+            self.outcome.moved.add(item.bytes);
+            self.outcome.moved_bytes += new.len() as u64;
+            return Ok(());
+        }
+        let (key, old) = (item.key.to_vec(), value.to_vec());
+        let place = item.part.into();
+        self.waiting.push(Entry { database: item.database, key, place, old, new });
+        if self.waiting.len() < BATCH { Ok(()) } else { self.flush() }
+    }
+
+    /// Replaces what is waiting, after it is in the journal.
+    fn flush(&mut self) -> regauge::Result {
+        if let Some(journal) = &mut self.journal {
+            journal.add(&self.waiting)?;
+        }
+        let Some(writer) = &mut self.writer else { return Ok(()) };
+        for entry in self.waiting.drain(..) {
+            match writer.replace_if_unchanged(&entry.at(), &entry.old, &entry.new)? {
+                Replaced::Done => {
+                    self.outcome.moved.add(entry.old.len() as u64);
+                    self.outcome.moved_bytes += entry.new.len() as u64;
+                }
+                Replaced::Changed | Replaced::Gone => self.outcome.changed += 1,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Says what moved and what stays.
+fn text(outcome: &Outcome, plan: &Plan, is_applied: bool) -> String {
+    let mut text = String::new();
+    let moves = if is_applied { "moved" } else { "would move" };
+    let _ = writeln!(
+        text,
+        "{} values {moves} to {}: {} become {}",
+        thousands(outcome.moved.values),
+        plan.to.title(),
+        bytes(outcome.moved.bytes),
+        bytes(outcome.moved_bytes)
+    );
+    if outcome.changed > 0 {
+        let _ = writeln!(
+            text,
+            "{} values changed meanwhile, and are as their writer left them",
+            thousands(outcome.changed)
+        );
+    }
+    let _ = writeln!(
+        text,
+        "{} values are neither Marshal nor pickle, and stay",
+        thousands(outcome.others.values)
+    );
+    let stays = outcome.stays();
+    if stays.values > 0 {
+        let word = if is_applied { "stay" } else { "would stay" };
+        let _ = writeln!(text, "{} values {word}:", thousands(stays.values));
+    }
+    let mut reasons: Vec<_> = outcome.staying.iter().collect();
+    reasons.sort_by(|a, b| b.1.count.values.cmp(&a.1.count.values).then(a.0.cmp(b.0)));
+    for (reason, about) in reasons.iter().take(REASONS) {
+        let example = about.example.escape_ascii();
+        let _ = writeln!(
+            text,
+            "  {:>9} {reason} (the first: {example})",
+            thousands(about.count.values)
+        );
+    }
+    let more = reasons.len().saturating_sub(REASONS);
+    if more > 0 {
+        let _ = writeln!(text, "  … for {more} more reasons");
+    }
+    if !is_applied && outcome.moved.values > 0 {
+        let _ = writeln!(text, "nothing was changed; --apply --journal FILE moves them");
+    }
+    text
+}
+
+/// Puts back what a journal says was replaced.
+fn undo(arguments: &Migrate, name: &str, limits: &Limits, journal: &std::path::Path) -> Result {
+    let mut server = sources::open(&arguments.source, limits, When::Never)?;
+    let unreadable = |error| Failure::io(journal.display(), &error);
+    let (mut done, mut changed, mut gone) = (0, 0, 0);
+    // A value that was moved twice is no longer what it was after the first time.
+    for entry in Entries::open(journal).map_err(unreadable)? {
+        let entry = entry.map_err(|error| Failure::data(&journal.display().to_string(), error))?;
+        let replaced = server.replace_if_unchanged(&entry.at(), &entry.new, &entry.old);
+        match replaced.map_err(|error| Failure::data(name, error))? {
+            Replaced::Done => done += 1,
+            Replaced::Changed => changed += 1,
+            Replaced::Gone => gone += 1,
+        }
+    }
+    let text = format!(
+        "{} values put back; {} were written since, or never moved, {} are gone\n",
+        thousands(done),
+        thousands(changed),
+        thousands(gone)
+    );
+    print(text.as_bytes())
+}

@@ -1,0 +1,139 @@
+//! Where `xray` and `migrate` read from: dumps and servers.
+
+use std::io::{self, Cursor, Read};
+use std::path::Path;
+
+use regauge::{Error, Limits};
+use regauge_packing::files::Compression;
+use regauge_sources::Source;
+use regauge_sources::rdb::{Rdb, is_rdb};
+
+use crate::args::When;
+use crate::failure::{Failure, Result, named};
+use crate::progress::Meter;
+
+/// The schemes of servers, each with the feature that reads it.
+const SCHEMES: [&str; 7] = [
+    "redis://",
+    "rediss://",
+    "valkey://",
+    "valkeys://",
+    "unix://",
+    "redis+unix://",
+    "memcached://",
+];
+
+/// Returns the name of a source in messages: without the password of a server.
+pub fn name(source: &str) -> String {
+    match source {
+        "-" => "standard input".to_owned(),
+        _ => match source.split_once("://") {
+            Some((scheme, rest)) => {
+                let host = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
+                format!("{scheme}://{host}")
+            }
+            None => source.to_owned(),
+        },
+    }
+}
+
+/// Returns whether a source is a server.
+pub fn is_server(source: &str) -> bool {
+    SCHEMES.iter().any(|scheme| source.starts_with(scheme))
+}
+
+/// Opens a source: a server by its address, a dump by its path, `-` for standard input.
+///
+/// # Errors
+/// Usage if it is none, I/O if it cannot be opened.
+pub fn open(source: &str, limits: &Limits, progress: When) -> Result<Box<dyn Source>> {
+    let name = &name(source);
+    if is_server(source) {
+        return server(source, name);
+    }
+    let unreadable = |error: io::Error| Failure::io(name, &error);
+    let path = Path::new(source);
+    let (mut read, size): (Box<dyn Read + Send>, _) = match source {
+        "-" => (Box::new(io::stdin()), None),
+        _ if path.is_dir() => {
+            return Err(Failure::usage(format!("{name}: is a directory, expected a dump")));
+        }
+        _ => {
+            let cannot = |error| Failure::usage(named("open", name, &error));
+            let file = std::fs::File::open(path).map_err(cannot)?;
+            let size = file.metadata().ok().map(|data| data.len());
+            (Box::new(file), size)
+        }
+    };
+    let mut head = Vec::new();
+    read.by_ref().take(HEAD_BYTES).read_to_end(&mut head).map_err(unreadable)?;
+    let compression = Compression::from_magic(&head);
+    let meter = Meter::new(progress, false).with_total(size);
+    let whole = Metered {
+        read: Cursor::new(head.clone()).chain(read),
+        name: name.clone(),
+        consumed: 0,
+        meter,
+    };
+    let read: Box<dyn Read + Send> = match compression {
+        Some(compression) => compression.decoder(whole, limits).map_err(unreadable)?,
+        None if is_rdb(&head) => Box::new(whole),
+        None => return Err(Failure::data(name, no_dump(&head))),
+    };
+    Ok(Box::new(Rdb::new(read)))
+}
+
+/// Connects to a server.
+#[cfg(feature = "servers")]
+fn server(address: &str, name: &str) -> Result<Box<dyn Source>> {
+    let failed = |error| Failure::data(name, error);
+    if address.starts_with("memcached://") {
+        let source = regauge_sources::memcached::Memcached::open(address).map_err(failed)?;
+        return Ok(Box::new(source));
+    }
+    Ok(Box::new(regauge_sources::redis::Redis::open(address).map_err(failed)?))
+}
+
+/// Reports that servers are missing.
+#[cfg(not(feature = "servers"))]
+fn server(_: &str, name: &str) -> Result<Box<dyn Source>> {
+    Err(Failure::usage(format!(
+        "{name}: this regauge was built without servers; build it with \
+         `cargo build --release -p regauge-cli --features servers`, or give a dump"
+    )))
+}
+
+/// Enough to tell a dump from a compressed file.
+const HEAD_BYTES: u64 = 16;
+
+/// Shows how far the file has been read.
+struct Metered<R> {
+    read: R,
+    name: String,
+    consumed: u64,
+    meter: Meter,
+}
+
+impl<R: Read> Read for Metered<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let got = self.read.read(buffer).map_err(|error| named("read", &self.name, &error))?;
+        self.consumed += got as u64;
+        self.meter.reached(self.consumed);
+        Ok(got)
+    }
+}
+
+impl<R> Drop for Metered<R> {
+    fn drop(&mut self) {
+        self.meter.finish();
+    }
+}
+
+#[cold]
+fn no_dump(head: &[u8]) -> Error {
+    let begins = head[..head.len().min(8)].escape_ascii();
+    Error::syntax(format!(
+        "found a file that begins with `{begins}`, expected a dump of Redis or Valkey, which begins with REDIS or VALKEY"
+    ))
+    .hint("look at a single value with `regauge inspect`")
+}

@@ -1,0 +1,133 @@
+//! `regauge xray`: what is in a cache.
+
+use std::io::{self, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use regauge_caches::look::Codec;
+use regauge_caches::{Report, Xray as Looking};
+use regauge_report::xray::{About, json, line, screen};
+use regauge_sources::{Flow, Sample, Summary, Wanted};
+
+use crate::args::{Limit, When, limit};
+use crate::commands::sources;
+use crate::failure::{Failure, Result};
+use crate::report::print;
+
+const EXAMPLES: &str = "\
+Examples:
+  regauge xray dump.rdb
+  regauge xray dump.rdb --prefix views/ --full
+  regauge xray dump.rdb.gz --json > cache.json
+  ssh cache 'redis-cli --rdb -' | regauge xray -
+  regauge xray dump.rdb --list --prefix session: | jq -r 'select(.codec == \"pickle\").key'
+  regauge xray dump.rdb --prefix views/ --save sample && regauge measure sample/marshal
+      what these values cost in other formats, in the runtimes of this machine
+  regauge xray dump.rdb --one-in 100
+      looks into one key of a hundred; sizes and counts are those of these keys
+
+Keys fold into prefixes: user:8123:session is user:*:session. Values are compared with what Rails,
+Django, Celery, Sidekiq and others write; nothing is loaded or called.
+
+Exit status: 0 done, 1 bad data or a failed read, 2 wrong usage.";
+
+/// Show what is in a cache: envelopes, formats, classes and sizes, by prefix of the keys
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Xray {
+    /// Dump of Redis or Valkey, perhaps compressed; - is standard input
+    #[arg(value_name = "SOURCE")]
+    pub source: String,
+    /// Look only at keys that begin with this text
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    pub prefix: String,
+    /// Look only at this database
+    #[arg(long, value_name = "N")]
+    pub database: Option<u64>,
+    /// Look at one key in N
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    pub one_in: u64,
+    /// Count keys and bytes, and do not look into values
+    #[arg(long)]
+    pub no_values: bool,
+    /// Write JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Write a line of JSON for each value instead: its key, its place in the key and what it is
+    #[arg(long, conflicts_with_all = ["json", "full", "no_values"])]
+    pub list: bool,
+    /// Show every prefix and all advice
+    #[arg(long)]
+    pub full: bool,
+    /// Keep a sample of the values in FOLDER, without their envelopes, for `regauge measure FOLDER/FORMAT`
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["list", "no_values"])]
+    pub save: Option<PathBuf>,
+    /// Set a limit for each value, remove it with NAME=none, or remove all with none
+    #[arg(long, value_name = "NAME=VALUE", value_parser = limit)]
+    pub limit: Vec<Limit>,
+    /// Show a progress bar
+    #[arg(long, value_enum, default_value_t = When::Auto, value_name = "WHEN")]
+    pub progress: When,
+}
+
+/// Looks into a cache, and prints what is there.
+pub fn run(arguments: &Xray) -> Result {
+    let limits = Limit::apply(&arguments.limit);
+    let name = &sources::name(&arguments.source);
+    let mut source = sources::open(&arguments.source, &limits, arguments.progress)?;
+    let wanted = Wanted {
+        prefix: arguments.prefix.as_bytes(),
+        database: arguments.database,
+        sample: match arguments.one_in {
+            1 => Sample::All,
+            one_in => Sample::EveryNth(one_in),
+        },
+        values: !arguments.no_values,
+        ..Wanted::default()
+    };
+    let mut looking = Looking::new(limits);
+    let mut lines = BufWriter::new(io::stdout().lock());
+    let ran = source.read(&wanted, &mut |item| {
+        let looked = looking.take(item);
+        if let Some(looked) = looked.filter(|_| arguments.list) {
+            writeln!(lines, "{}", line(item, &looked))?;
+        }
+        Ok(Flow::Continue)
+    });
+    lines.flush().map_err(|error| Failure::io("standard output", &error))?;
+    drop(lines);
+    if arguments.list {
+        return ran.map(drop).map_err(|error| Failure::data(name, error));
+    }
+    let unread = Summary::default();
+    let (summary, failed) = match &ran {
+        Ok(summary) => (summary, None),
+        Err(error) => (&unread, Some(error)),
+    };
+    let report = looking.finish();
+    // What precedes an error is worth showing, unless there is nothing.
+    if failed.is_none() || report.all.keys > 0 {
+        let about = About { name, summary, one_in: arguments.one_in };
+        let text = match arguments.json {
+            true => format!("{:#}\n", json(&report, &about)),
+            false => screen(&report, &about, arguments.full),
+        };
+        print(text.as_bytes())?;
+    }
+    if let Some(folder) = &arguments.save {
+        save(&report, folder).map_err(|error| Failure::io(folder.display(), &error))?;
+    }
+    ran.map(drop).map_err(|error| Failure::data(name, error))
+}
+
+/// Writes the samples of all prefixes into a folder per format.
+fn save(report: &Report, folder: &Path) -> io::Result<()> {
+    let samples = report.rows.iter().flat_map(|row| &row.tally.sample.values);
+    for (at, (form, _, inside)) in samples.enumerate() {
+        let Codec::Format(format) = form.codec else { continue };
+        let folder = folder.join(format.name());
+        std::fs::create_dir_all(&folder)?;
+        std::fs::write(folder.join(format!("{at:05}.{}", format.suffixes()[0])), inside)?;
+    }
+    Ok(())
+}

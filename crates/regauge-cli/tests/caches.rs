@@ -1,0 +1,181 @@
+//! `regauge xray` and `regauge migrate` on dumps. `make test-caches` does the same with servers.
+
+mod common;
+
+use std::path::Path;
+
+use common::Folder;
+use serde_json::{Value, json};
+
+/// A file that a framework made.
+fn made(path: &str) -> Vec<u8> {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/envelopes");
+    std::fs::read(corpus.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// A dump of these keys: version 3, which has no checksum. Keys that end in `!` never expire.
+fn dump(keys: &[(String, Vec<u8>)]) -> Vec<u8> {
+    let mut dump = b"REDIS0003\xFE\0".to_vec();
+    for (key, value) in keys {
+        if !key.ends_with('!') {
+            dump.push(0xFC);
+            dump.extend(4_000_000_000_000u64.to_le_bytes());
+        }
+        dump.push(0);
+        for bytes in [key.as_bytes(), value] {
+            dump.push(0x80);
+            dump.extend(u32::try_from(bytes.len()).unwrap().to_be_bytes());
+            dump.extend(bytes);
+        }
+    }
+    dump.push(0xFF);
+    dump
+}
+
+fn mixed() -> Vec<u8> {
+    let mut keys = Vec::new();
+    for n in 0..20 {
+        keys.push((format!("views/products/{n}-20261126"), made("rails-7.1.6/7.1-hash.bin")));
+        keys.push((format!(":1:session:{n:032x}"), made("django-5.2.19/session-dict.txt")));
+        keys.push((format!("user:{n}:cart"), b"\x04\x08o:\x08Foo\x06:\x0A@itemsi\x06".to_vec()));
+        keys.push((format!("hits:{n}!"), format!("{n}").into_bytes()));
+    }
+    keys.push(("evil".into(), b"cos\nsystem\n(S'id'\ntR.".to_vec()));
+    keys.push(("odd".into(), b"\xFE\xFE\x00\xFF\x01".to_vec()));
+    dump(&keys)
+}
+
+#[test]
+fn the_screen_fits_and_names_every_prefix() {
+    let folder = Folder::new();
+    folder.write("dump.rdb", mixed());
+    let text = folder.run("xray dump.rdb").silent().text();
+    for line in [
+        "dump.rdb: RDB 3, 82 keys, 82 values, ",
+        "views/products/*",
+        ":1:session:*",
+        "user:*:cart",
+        "hits:*",
+        "never  an integer",
+        "all  Rails.cache 7.1, Ruby Marshal",
+        "all  a signed value of Django, JSON",
+        "41 values (50%) are in formats that can run code when they are loaded:",
+        "        1 have classes or calls that are known from attacks",
+        "1 values (1%) are not recognised. They begin with fe fe 00 ff (1)",
+        "  - evil: 1 value with classes or calls known from attacks (os.system): do not",
+        "  - user:*:cart: 20 of 20 values name classes or functions of the application,",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+    for line in text.lines() {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+    // From a pipe, and compressed, it is the same.
+    let ran = folder.feed("xray -", &mixed()).silent().text();
+    assert_eq!(
+        ran.split_once(": "),
+        text.split_once(": ").map(|(_, rest)| ("standard input", rest))
+    );
+}
+
+#[test]
+fn what_is_found_as_json() {
+    let folder = Folder::new();
+    folder.write("dump.rdb", mixed());
+    let report: Value =
+        serde_json::from_slice(&folder.run("xray dump.rdb --json").silent().stdout).unwrap();
+    assert_eq!(report["all"]["keys"], 82);
+    assert_eq!(report["all"]["expiry"]["never"], 20);
+    assert_eq!(report["all"]["expiry"]["first"], 4_000_000_000_000u64);
+    let rows = report["prefixes"].as_array().unwrap();
+    let row = |prefix: &str| rows.iter().find(|row| row["prefix"] == prefix).unwrap();
+    let form = &row("views/products/*")["forms"][0];
+    assert_eq!(form["envelopes"], json!(["rails-cache-7.1"]));
+    assert_eq!((&form["codec"], &form["values"]), (&json!("marshal"), &json!(20)));
+    assert_eq!(row("user:*:cart")["classes"], json!({ "Foo": 20 }));
+    assert_eq!(row("views/products/*")["repeated"]["values"], 19);
+    assert_eq!(report["advice"][0]["topic"], "attack");
+    let only: Value = serde_json::from_slice(
+        &folder.run("xray dump.rdb --json --prefix user: --one-in 2").silent().stdout,
+    )
+    .unwrap();
+    assert_eq!((&only["all"]["keys"], &only["one_in"]), (&json!(10), &json!(2)));
+    let counted: Value =
+        serde_json::from_slice(&folder.run("xray dump.rdb --json --no-values").silent().stdout)
+            .unwrap();
+    assert_eq!(counted["all"]["keys"], 82);
+    assert_eq!(counted["all"]["forms"], json!([]));
+}
+
+#[test]
+fn a_line_for_each_value() {
+    let folder = Folder::new();
+    folder.write("dump.rdb", mixed());
+    let text = folder.run("xray dump.rdb --list").silent().text();
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 82);
+    let evil = lines.iter().find(|line| line["key"] == "evil").unwrap();
+    assert_eq!(
+        (&evil["codec"], &evil["classes"], &evil["loading"]),
+        (&json!("pickle"), &json!(["os.system"]), &json!("attack"))
+    );
+    assert_eq!(evil["expires_at"], 4_000_000_000_000u64);
+}
+
+#[test]
+fn samples_are_kept_without_their_envelopes() {
+    let folder = Folder::new();
+    folder.write("dump.rdb", mixed());
+    folder.run("xray dump.rdb --prefix views/ --save sample").status(0);
+    let kept = folder.path("sample/marshal");
+    let first = std::fs::read_dir(kept).unwrap().next().unwrap().unwrap().path();
+    assert_eq!(std::fs::read(first).unwrap()[..2], *b"\x04\x08");
+}
+
+#[test]
+fn what_is_no_dump_and_what_is_damaged() {
+    let folder = Folder::new();
+    folder.write("a.json", "{}");
+    let ran = folder.run("xray a.json").status(1);
+    assert!(
+        ran.stderr
+            .starts_with("regauge: a.json: found a file that begins with `{}`, expected a dump"),
+        "{}",
+        ran.stderr
+    );
+    folder.run("xray missing.rdb").status(2);
+    std::fs::create_dir(folder.path("folder")).unwrap();
+    folder.run("xray folder").status(2);
+    let whole = mixed();
+    folder.write("cut.rdb", &whole[..whole.len() / 2]);
+    let ran = folder.run("xray cut.rdb").status(1);
+    assert!(ran.text().contains("not read to its end"), "{}", ran.text());
+    assert!(ran.stderr.contains("byte "), "{}", ran.stderr);
+}
+
+#[test]
+fn a_dry_run_says_what_would_move() {
+    let folder = Folder::new();
+    folder.write("dump.rdb", mixed());
+    let ran = folder.run("migrate dump.rdb --to msgpack --objects data").status(3);
+    let text = ran.text();
+    for line in [
+        "40 values would move to MessagePack: ",
+        "41 values are neither Marshal nor pickle, and stay\n",
+        "1 values would stay:\n",
+        "(the first: evil)\n",
+        "nothing was changed; --apply --journal FILE moves them\n",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+    assert_eq!(
+        ran.stderr,
+        "regauge: dump.rdb: 1 values stay, because MessagePack cannot hold them\n"
+    );
+    let text = folder.run("migrate dump.rdb --to msgpack --prefix user:").status(3).text();
+    assert!(text.contains("20 values would stay:\n"), "{text}");
+    folder.run("migrate dump.rdb --to msgpack --prefix hits:").silent();
+    let ran = folder.run("migrate dump.rdb --to msgpack --apply --journal j").status(2);
+    assert!(ran.stderr.contains("a dump cannot be changed"), "{}", ran.stderr);
+    assert!(!folder.names().contains(&"j".to_owned()));
+}

@@ -1,0 +1,252 @@
+//! Shows what is in a cache: on a screen, and as JSON.
+
+mod advice;
+mod json;
+
+pub use advice::{Advice, Topic};
+pub use json::{json, line};
+
+use std::fmt::Write as _;
+
+use regauge_caches::look::{Codec, Danger};
+use regauge_caches::tally::{Count, Expiry, Tally};
+use regauge_caches::{Report, Row};
+use regauge_measure::{bytes, thousands};
+use regauge_sources::Summary;
+
+use crate::text::visible;
+
+/// The width of the screen.
+const COLUMNS: usize = 80;
+/// How many prefixes and pieces of advice are shown, unless all are asked for.
+const ROWS: usize = 20;
+const ADVICE: usize = 8;
+/// The width of the first column.
+const PREFIX: usize = 25;
+
+/// Where the values are from.
+#[derive(Clone, Copy, Debug)]
+pub struct About<'a> {
+    /// The name of the source: a file, or a server without its password.
+    pub name: &'a str,
+    /// What was read.
+    pub summary: &'a Summary,
+    /// Only one key in so many was looked at.
+    pub one_in: u64,
+}
+
+/// Writes the report as text.
+pub fn screen(report: &Report, about: &About<'_>, full: bool) -> String {
+    let mut text = String::new();
+    heading(&mut text, report, about);
+    let shown = if full { report.rows.len() } else { ROWS };
+    rows(&mut text, report, shown);
+    danger(&mut text, &report.all);
+    unknown(&mut text, &report.all);
+    skipped(&mut text, about.summary);
+    let advice = advice::of(report);
+    let most = if full { advice.len() } else { ADVICE };
+    what_to_do(&mut text, &advice, most);
+    text
+}
+
+fn heading(text: &mut String, report: &Report, about: &About<'_>) {
+    let all = &report.all;
+    let _ = write!(
+        text,
+        "{}: {}, {} keys, {} values, {}",
+        visible(about.name),
+        about.summary.title,
+        thousands(all.keys),
+        thousands(all.all.values),
+        bytes(all.all.bytes)
+    );
+    if about.one_in > 1 {
+        let _ = write!(text, "; one key in {} was looked at", thousands(about.one_in));
+    }
+    if !about.summary.is_whole {
+        let _ = write!(text, "; not read to its end");
+    }
+    text.push_str("\n\n");
+}
+
+fn rows(text: &mut String, report: &Report, shown: usize) {
+    let _ = writeln!(
+        text,
+        "{:<PREFIX$} {:>9} {:>8} {:>6}  what the values are",
+        "prefix", "values", "bytes", "expire"
+    );
+    for row in report.rows.iter().take(shown) {
+        let start = format!(
+            "{:<PREFIX$} {:>9} {:>8} {:>6}  ",
+            cut(&visible(&row.prefix), PREFIX),
+            thousands(row.tally.all.values),
+            bytes(row.tally.all.bytes),
+            expiring(row.tally.expiry),
+        );
+        let room = COLUMNS.saturating_sub(start.chars().count());
+        let _ = writeln!(text, "{start}{}", cut(&what(row), room));
+    }
+    let more = report.rows.len().saturating_sub(shown);
+    if more > 0 {
+        let _ = writeln!(text, "… and {} more prefixes; --full shows them", thousands(more as u64));
+    }
+}
+
+/// Says what the values of a prefix are: the form with the most bytes, by the names in reports.
+fn what(row: &Row) -> String {
+    let forms = row.tally.forms();
+    let Some((form, count)) = forms.first() else {
+        let kinds: Vec<_> = row.tally.kinds.keys().map(|kind| kind.name()).collect();
+        return kinds.join(", ");
+    };
+    let mut words = form.codec.name().to_owned();
+    let around: Vec<_> = form.rows.iter().chain(&form.steps).copied().collect();
+    if !around.is_empty() {
+        words += &format!(" in {}", around.join(", "));
+    }
+    match forms.len() - 1 {
+        0 => words,
+        _ => format!("{} {words}", share(count.values, row.tally.all.values)),
+    }
+}
+
+/// Says how many keys expire.
+fn expiring(expiry: Expiry) -> String {
+    match (expiry.expiring, expiry.never) {
+        (0, 0) => String::new(),
+        (0, _) => "never".into(),
+        (_, 0) => "all".into(),
+        (expiring, never) => share(expiring, expiring + never),
+    }
+}
+
+/// Says how many values are in formats that run code, and what they would do.
+fn danger(text: &mut String, all: &Tally) {
+    let of = |danger| all.dangers.get(&danger).copied().unwrap_or_default();
+    let total: u64 = Danger::ALL[1..].iter().map(|danger| of(*danger).values).sum();
+    if total == 0 {
+        return;
+    }
+    let _ = writeln!(
+        text,
+        "\n{} values ({}) are in formats that can run code when they are loaded:",
+        thousands(total),
+        share(total, all.all.values)
+    );
+    for (danger, words) in [
+        (Danger::Data, "are plain data"),
+        (Danger::Harmless, "have only dates, sets and the like of their own language"),
+        (Danger::Incomplete, "rely on what the program supplies"),
+        (Danger::Classes, "need classes of the application, or run code of it"),
+        (Danger::Attack, "have classes or calls that are known from attacks"),
+    ] {
+        let Count { values, .. } = of(danger);
+        if values > 0 {
+            let _ = writeln!(text, "  {:>9} {words}", thousands(values));
+        }
+    }
+}
+
+/// Says how values begin that nothing recognises.
+fn unknown(text: &mut String, all: &Tally) {
+    let unknown: Count = all.forms.iter().filter(|(form, _)| form.codec == Codec::Unknown).fold(
+        Count::default(),
+        |sum, (_, count)| Count {
+            values: sum.values + count.values,
+            bytes: sum.bytes + count.bytes,
+        },
+    );
+    if unknown.values == 0 {
+        return;
+    }
+    let mut begins: Vec<_> = all.begins.iter().collect();
+    begins.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
+    let shown: Vec<_> = begins
+        .iter()
+        .take(4)
+        .map(|(begin, count)| {
+            let digits: Vec<_> = begin.iter().map(|byte| format!("{byte:02x}")).collect();
+            format!("{} ({})", digits.join(" "), thousands(**count))
+        })
+        .collect();
+    let _ = writeln!(
+        text,
+        "\n{} values ({}) are not recognised. They begin with {}",
+        thousands(unknown.values),
+        share(unknown.values, all.all.values),
+        shown.join(", ")
+    );
+}
+
+/// Says what has no values to look into.
+fn skipped(text: &mut String, summary: &Summary) {
+    let skipped = &summary.skipped;
+    let counts = [
+        (skipped.streams, "streams"),
+        (skipped.modules, "keys of modules"),
+        (skipped.functions, "libraries of functions"),
+        (summary.vanished, "keys that vanished meanwhile"),
+    ];
+    let shown: Vec<_> = counts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, noun)| format!("{} {noun}", thousands(*count)))
+        .collect();
+    if !shown.is_empty() {
+        let _ = writeln!(text, "\nNot looked into: {}", shown.join(", "));
+    }
+}
+
+fn what_to_do(text: &mut String, advice: &[Advice], most: usize) {
+    if advice.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "\nwhat to do");
+    for one in advice.iter().take(most) {
+        let words = format!("{}: {}", one.place(), one.text);
+        for (at, line) in wrapped(&words, COLUMNS - 4).iter().enumerate() {
+            let _ = writeln!(text, "{}{line}", if at == 0 { "  - " } else { "    " });
+        }
+    }
+    let more = advice.len().saturating_sub(most);
+    if more > 0 {
+        let _ = writeln!(text, "  … and {} more; --full shows them", thousands(more as u64));
+    }
+}
+
+/// Cuts a text to a width.
+fn cut(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(width.saturating_sub(1)).collect();
+    format!("{kept}…")
+}
+
+/// Breaks a text into lines, between words.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().expect("there is one");
+        if line.is_empty() {
+            line.push_str(word);
+        } else if line.chars().count() + 1 + word.chars().count() <= width {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
+}
+
+/// Returns a share in percent; less than one, but not nothing, is `<1%`.
+fn share(part: u64, whole: u64) -> String {
+    let percent = 100.0 * part as f64 / whole.max(1) as f64;
+    match percent {
+        p if part > 0 && p < 1.0 => "<1%".to_owned(),
+        p if part < whole && p > 99.0 => ">99%".to_owned(),
+        p => format!("{p:.0}%"),
+    }
+}
