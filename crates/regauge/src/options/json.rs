@@ -39,6 +39,8 @@ pub struct WriteOptions {
     /// `lines`: the first value then fails as
     /// [`Unrepresentable`](crate::ErrorKind::Unrepresentable).
     pub indent: Option<u8>,
+    /// Put a space after each comma and each colon. Has no effect with an indentation.
+    pub spaced: bool,
     /// NDJSON: any number of documents, each on its own line.
     pub lines: bool,
     /// Any number of documents one after the other, each followed by a line feed, even with an

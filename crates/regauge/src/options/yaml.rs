@@ -51,6 +51,8 @@ pub struct Options {
     /// Count the numbers whose digits a double does not keep
     /// ([`LossKind::Rounded`](crate::policy::fidelity::LossKind::Rounded)).
     pub count_rounded: bool,
+    /// In YAML 1.1, read a date or a time without a tag as text.
+    pub text_times: bool,
 }
 
 /// How YAML is written. Lines are never folded, however long they are.

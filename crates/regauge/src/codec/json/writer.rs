@@ -23,8 +23,8 @@ use crate::{Error, Format, Result};
 pub struct Writer<'o> {
     out: Out<'o>,
     options: WriteOptions,
-    /// No indentation, no escapes of characters outside ASCII, default float style: tokens are
-    /// simply concatenated.
+    /// No indentation, no spaces, no escapes of characters outside ASCII, default float style: tokens
+    /// are simply concatenated.
     plain: bool,
     fidelity: Fidelity,
     documents: u64,
@@ -67,6 +67,7 @@ impl<'o> Writer<'o> {
         Writer {
             out,
             plain: options.indent.is_none()
+                && !options.spaced
                 && !options.raw_text
                 && !options.escape_non_ascii
                 && options.float_style == FloatStyle::Shortest,
@@ -145,12 +146,9 @@ impl<'o> Writer<'o> {
     }
 
     fn slow_key(&mut self, key: &str) -> Result {
-        self.out.room(TOKEN_BYTES, self.keep())?;
-        if self.options.indent.is_some() {
-            self.new_line()?;
-        }
+        self.before_key()?;
         escape::escaped(&mut self.out, key, COLON, self.floor, self.options.escape_non_ascii)?;
-        self.space_behind_colon()
+        self.space_after_colon()
     }
 
     fn slow_end(&mut self, bracket: u8) -> Result {
@@ -169,7 +167,27 @@ impl<'o> Writer<'o> {
     /// Makes room for a token of up to [`TOKEN_BYTES`], and starts its line.
     fn value(&mut self) -> Result {
         self.out.room(TOKEN_BYTES, self.keep())?;
-        if self.options.indent.is_some() { self.new_line_in_array() } else { Ok(()) }
+        if self.options.indent.is_some() {
+            return self.new_line_in_array();
+        }
+        self.space_after_comma();
+        Ok(())
+    }
+
+    /// The same for a key.
+    fn before_key(&mut self) -> Result {
+        self.out.room(TOKEN_BYTES, self.keep())?;
+        if self.options.indent.is_some() {
+            return self.new_line();
+        }
+        self.space_after_comma();
+        Ok(())
+    }
+
+    fn space_after_comma(&mut self) {
+        if self.options.spaced && self.out.last() == Some(b',') {
+            self.out.push(b' ');
+        }
     }
 
     #[inline(never)]
@@ -250,8 +268,8 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
-    fn space_behind_colon(&mut self) -> Result {
-        if self.options.indent.is_some() {
+    fn space_after_colon(&mut self) -> Result {
+        if self.options.indent.is_some() || self.options.spaced {
             self.out.room(1, self.keep())?;
             self.out.push(b' ');
         }
@@ -421,12 +439,9 @@ impl Sink for Writer<'_> {
             _ => None,
         };
         let Some(parts) = parts else { return fidelity::key_value(self, k) };
-        self.out.room(TOKEN_BYTES, self.keep())?;
-        if self.options.indent.is_some() {
-            self.new_line()?;
-        }
+        self.before_key()?;
         self.surrogates(&parts, COLON)?;
-        self.space_behind_colon()
+        self.space_after_colon()
     }
 }
 

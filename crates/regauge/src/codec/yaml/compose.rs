@@ -1,7 +1,7 @@
 //! Turns the grammar's events into those of the sink: schema, tags, keys, anchors.
 
 use super::event::{Handler, Props, Span, Style};
-use super::meaning::give;
+use super::meaning::{give, wanted};
 use super::merge::OpenMaps;
 use super::references::{Raw, References};
 use super::schema::{self, Meaning};
@@ -139,6 +139,7 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
         text: &str,
         key: bool,
     ) -> Result {
+        let content = wanted(&self.c.options, tag, content);
         if self.c.options.count_rounded
             && !self.c.options.exact_numbers
             && let Content::Meaning(Meaning::Decimal(digits))

@@ -10,6 +10,20 @@ use crate::options::yaml::{Options, Schema};
 use crate::policy::event::{BigInt, Ext, Origin, Sink, Type};
 use crate::{Error, ErrorKind, Limits, Result};
 
+/// Returns a scalar's content as the options want it: a time without a tag may be text.
+pub(super) fn wanted<'t>(
+    options: &Options,
+    tag: Option<&str>,
+    content: Content<'t>,
+) -> Content<'t> {
+    match content {
+        Content::Meaning(Meaning::Time(_)) if options.text_times && tag.is_none() => {
+            Content::Meaning(Meaning::Text)
+        }
+        content => content,
+    }
+}
+
 /// Sends a scalar's content to a sink.
 pub(super) fn give<T: Sink + ?Sized>(
     sink: &mut T,

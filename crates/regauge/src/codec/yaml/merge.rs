@@ -263,7 +263,11 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
             &self.c.options,
             &self.c.limits,
             tag.as_deref(),
-            tags::scalar(self.c.options.schema, style, tag.as_deref(), &text),
+            super::meaning::wanted(
+                &self.c.options,
+                tag.as_deref(),
+                tags::scalar(self.c.options.schema, style, tag.as_deref(), &text),
+            ),
             &text,
         )?;
         Ok(builder.take().map(|value| match value {

@@ -213,6 +213,12 @@ fn containers() {
     assert_eq!(write(&value, options), pretty);
     assert_eq!(write(&Value::Array(vec![]), options), "[]\n");
     assert_eq!(write(&Value::Int(1), options), "1\n");
+    let spaced = r#"{"a": [], "": {}, "b": [[1, [2]], {"c": null}], "a": true, "a": false}"#;
+    let options = WriteOptions { spaced: true, ..WriteOptions::default() };
+    assert_eq!(write(&value, options), format!("{spaced}\n"));
+    let odd = build(br#"{"\ud800":"\ud800","a":[1.5,"b",12345678901234567890123,"\udfff"]}"#);
+    let text = r#"{"\ud800": "\ud800", "a": [1.5, "b", 12345678901234567890123, "\udfff"]}"#;
+    assert_eq!(write(&odd, options), format!("{text}\n"));
 }
 
 #[test]

@@ -175,6 +175,12 @@ fn schemas() {
     assert_eq!((error.kind(), error.offset()), (ErrorKind::Syntax, Some(4)));
     check_11("[yes, off, 0777, 1_000, 1:30, y]", r#"[true,false,511,1000,90,"y"]"#);
     check_11("2001-12-14", r#"{"$localDate":"2001-12-14"}"#);
+    let text = to_json("{2001-12-14: [2001-12-14 1:2:3, 2001-12-14T01:02:03Z, 1:30]}", |options| {
+        options.yaml.schema = Schema::Yaml11;
+        options.yaml.text_times = true;
+    });
+    let wanted = r#"{"2001-12-14":["2001-12-14 1:2:3","2001-12-14T01:02:03Z",90]}"#;
+    assert_eq!(text.unwrap(), wanted);
     check("[yes, off, 1_000, 1:30, 2001-12-14]", r#"["yes","off","1_000","1:30","2001-12-14"]"#);
 }
 
