@@ -1,18 +1,22 @@
 //! A format as another library reads and writes it: for `regauge.compat`.
 
+use memchr::{memchr_iter, memmem};
 use pyo3::exceptions::{PyBaseException, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList};
+use regauge::convert::DuplicateKeys;
 use regauge::msgpack::Splitter;
 use regauge::{Format, Options};
 
-use crate::build::{Conversions, Hooks};
+use crate::build::{Builder, Conversions, Hooks};
 use crate::options::{For, Given, Keywords};
 use crate::raw::bytes::Input;
-use crate::{dump, load, stream};
+use crate::walk::Walker;
+use crate::{dump, load, pyyaml, stream};
 
-/// What a dialect's conversions decide besides objects that are not plain data.
+/// What a dialect's conversions decide besides objects that are not plain data, and what the other library
+/// does in another way.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Special {
     /// Whether `lower` is called with tuples.
@@ -26,26 +30,82 @@ pub struct Special {
     /// Whether a container that occurs in several places is written in each, also in a format with
     /// references.
     pub repeats: bool,
+    /// Whether only what PyYAML writes alike is written: see [`pyyaml`].
+    pub bare: bool,
+    /// Whether nobody reads the text of an error: the other library starts over.
+    pub quiet: bool,
+    refuses: Refuses,
+    /// Whether JSON has spaces after commas and colons.
+    spaced: bool,
+    /// Whether dates and times without a tag are text in YAML.
+    text_times: bool,
+}
+
+/// The documents that the other library has to read or write.
+#[derive(Clone, Copy, Debug, Default)]
+struct Refuses {
+    /// Those that begin with a byte order mark.
+    marks: bool,
+    /// Those of BSON with what may be a DBRef.
+    dbrefs: bool,
+    /// Those of CBOR with what may be an infinity or NaN, which are written.
+    infinities: bool,
+    /// Those of YAML that PyYAML may read in another way.
+    differences: bool,
 }
 
 impl Special {
+    /// The words, and what each sets.
+    const WORDS: [(&str, fn(&mut Special)); 13] = [
+        ("tuples", |special| special.tuples = true),
+        ("bytes", |special| special.bytes = true),
+        ("ints", |special| special.ints = true),
+        ("surrogates", |special| special.surrogates = true),
+        ("repeats", |special| special.repeats = true),
+        ("bare", |special| special.bare = true),
+        ("quiet", |special| special.quiet = true),
+        ("spaced", |special| special.spaced = true),
+        ("text_times", |special| special.text_times = true),
+        ("no_marks", |special| special.refuses.marks = true),
+        ("no_dbrefs", |special| special.refuses.dbrefs = true),
+        ("no_infinities", |special| special.refuses.infinities = true),
+        ("no_differences", |special| special.refuses.differences = true),
+    ];
+
     fn parse(words: &str) -> PyResult<Special> {
         let mut special = Special::default();
         for word in words.split_whitespace() {
-            match word {
-                "tuples" => special.tuples = true,
-                "bytes" => special.bytes = true,
-                "ints" => special.ints = true,
-                "surrogates" => special.surrogates = true,
-                "repeats" => special.repeats = true,
-                _ => {
-                    let expected = "expected tuples, bytes, ints, surrogates or repeats";
-                    return Err(PyValueError::new_err(format!("found {word:?}, {expected}")));
-                }
-            }
+            let Some((_, set)) = Special::WORDS.iter().find(|(known, _)| *known == word) else {
+                let known = Special::WORDS.map(|(known, _)| known).join(", ");
+                let message = format!("found {word:?}, expected some of {known}");
+                return Err(PyValueError::new_err(message));
+            };
+            set(&mut special);
         }
         Ok(special)
     }
+}
+
+impl Refuses {
+    /// Returns whether the other library has to read a document.
+    fn to_read(self, bytes: &[u8]) -> bool {
+        self.marks && bytes.starts_with(b"\xEF\xBB\xBF")
+            || self.dbrefs && memmem::find(bytes, b"$ref").is_some()
+            || self.differences && pyyaml::differs(bytes)
+    }
+
+    /// Returns whether the other library has to write what was written as these bytes.
+    fn to_write(self, bytes: &[u8]) -> bool {
+        // A double of CBOR whose exponent has all bits.
+        let is_infinite = |at: usize| matches!(bytes[at + 1..], [0x7F | 0xFF, 0xF0..=0xFF, ..]);
+        self.infinities && memchr_iter(0xFB, bytes).any(is_infinite)
+    }
+}
+
+/// The error for what the other library has to do.
+#[cold]
+fn not_plain() -> PyErr {
+    PyValueError::new_err("the other library has to do this")
 }
 
 /// Python's functions and classes for values that are not plain data, in place of `regauge._values`.
@@ -55,7 +115,9 @@ pub struct Values<'py> {
     pub object: Bound<'py, PyAny>,
     /// Its `key`, which converts or refuses a key that is not text.
     pub key: Option<Bound<'py, PyAny>>,
-    /// Its functions for text, containers and `int64`.
+    /// Its `int64`, which converts that type of BSON.
+    pub int64: Option<Bound<'py, PyAny>>,
+    /// Its functions for text and containers.
     pub conversions: Option<Conversions<'py>>,
 }
 
@@ -86,15 +148,16 @@ impl Ready {
 
 /// `loads` and `dumps` of a format with the options and the conversions of another library.
 ///
-/// `values` has the functions and classes of `regauge._values` that the format needs. `special` names
-/// what its `lower` decides in addition: "tuples", "bytes", "ints" (beyond 64 bits), "surrogates";
-/// "repeats" writes no references.
+/// `values` has the functions and classes of `regauge._values` that the format needs. `special` has words:
+/// what its `lower` decides in addition ("tuples", "bytes", "ints" beyond 64 bits, "surrogates"), and those
+/// of [`Special`] that say what the other library does in another way.
 #[pyclass(frozen, name = "Dialect", module = "regauge._regauge")]
 pub struct PyDialect {
     format: Format,
     values: Py<PyAny>,
     key: Option<Py<PyAny>>,
-    conversions: [Option<Py<PyAny>>; 4],
+    int64: Option<Py<PyAny>>,
+    conversions: [Option<Py<PyAny>>; 3],
     special: Special,
     arguments: Option<Py<PyDict>>,
     reads: PyOnceLock<Ready>,
@@ -118,7 +181,8 @@ impl PyDialect {
             format: stream::format(format)?,
             values: values.clone().unbind(),
             key: of("key")?,
-            conversions: [of("text")?, of("array")?, of("length")?, of("int64")?],
+            int64: of("int64")?,
+            conversions: [of("text")?, of("array")?, of("length")?],
             special: Special::parse(special)?,
             arguments: options.map(|it| it.clone().unbind()),
             reads: PyOnceLock::new(),
@@ -130,8 +194,21 @@ impl PyDialect {
     fn loads<'py>(&self, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = data.py();
         let input = Input::new(data)?;
-        let given = self.given(py, For::Loading)?;
-        load::loads_with(py, input.as_slice(), given)
+        let bytes = input.as_slice();
+        if self.special.refuses.to_read(bytes) {
+            return Err(not_plain());
+        }
+        let ready = self.ready(py, For::Loading)?;
+        let mut builder = self.builder(py, ready);
+        let failed = match load::document(py, bytes, &ready.options, &mut builder) {
+            Ok(value) => return Ok(value),
+            Err(failed) => failed,
+        };
+        if self.special.quiet {
+            builder.fail();
+            return Err(not_plain());
+        }
+        Err(load::raised(failed, &mut builder, bytes, &ready.options, ready.keywords))
     }
 
     /// Returns the first documents in `data`, at most `count`, the offset of their end, and the
@@ -143,15 +220,31 @@ impl PyDialect {
     ) -> PyResult<(Bound<'py, PyList>, u64, Option<Bound<'py, PyBaseException>>)> {
         let py = data.py();
         let input = Input::new(data)?;
-        let given = self.given(py, For::Loading)?;
-        let (list, end, raised) = load::first(py, input.as_slice(), count, given)?;
+        let bytes = input.as_slice();
+        if self.special.refuses.to_read(bytes) {
+            return Err(not_plain());
+        }
+        let ready = self.ready(py, For::Loading)?;
+        let mut builder = self.builder(py, ready);
+        let (list, end, raised) =
+            load::first(bytes, count, &mut builder, &ready.options, ready.keywords);
         Ok((list, end, raised.map(|raised| raised.into_value(py).into_bound(py))))
     }
 
     /// Returns the bytes of `value`.
     fn dumps<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let given = self.given(value.py(), For::Dumping)?;
-        dump::dumps_with(value, &given)
+        let py = value.py();
+        let ready = self.ready(py, For::Dumping)?;
+        let mut walker = self.walker(py, ready);
+        dump::written_by(value, &ready.options, &mut walker, |written| match written {
+            Ok(bytes) if !self.special.refuses.to_write(bytes) => {
+                dump::returned(py, bytes, ready.text)
+            }
+            Err((error, raised)) if !self.special.quiet => {
+                Err(dump::raised(py, &error, raised, ready.keywords))
+            }
+            _ => Err(not_plain()),
+        })
     }
 }
 
@@ -174,38 +267,46 @@ impl PySplitter {
 }
 
 impl PyDialect {
-    fn given<'py>(&self, py: Python<'py>, purpose: For) -> PyResult<Given<'py>> {
+    /// Returns the options of one direction, which are parsed once.
+    fn ready(&self, py: Python<'_>, purpose: For) -> PyResult<&Ready> {
         let cell = if purpose == For::Loading { &self.reads } else { &self.writes };
-        let ready = cell.get_or_try_init(py, || {
+        cell.get_or_try_init(py, || {
             let arguments = self.arguments.as_ref().map(|arguments| arguments.bind(py));
             let mut ready = Ready::parse(self.format, purpose, arguments)?;
-            ready.options.bson.int64 = self.conversions[3].is_some();
-            PyResult::Ok(ready)
-        })?;
-        let bound = |held: &Option<Py<PyAny>>| held.as_ref().map(|held| held.bind(py).clone());
-        let [object, pairs, ext, tag, types] = &ready.hooks;
-        let [text, array, length, int64] = self.conversions.each_ref().map(bound);
-        let values = Values {
-            object: self.values.bind(py).clone(),
-            key: bound(&self.key),
-            conversions: Conversions::some(text, array, length, int64),
-        };
-        Ok(Given {
-            options: ready.options.clone(),
-            hooks: Hooks {
-                object: bound(object),
-                pairs: bound(pairs),
-                ext: bound(ext),
-                tag: bound(tag),
-                types: bound(types),
-            },
-            default: bound(&ready.default),
-            sort_keys: ready.sort_keys,
-            text: ready.text,
-            on_bad: None,
-            keywords: ready.keywords,
-            values: Some(values),
-            special: self.special,
+            ready.options.bson.int64 = self.int64.is_some();
+            ready.options.json_write.spaced = self.special.spaced;
+            ready.options.yaml.text_times = self.special.text_times;
+            Ok(ready)
         })
     }
+
+    /// Returns what builds the objects of a document.
+    fn builder<'py>(&self, py: Python<'py>, ready: &Ready) -> Builder<'py> {
+        let [object, pairs, ext, tag, types] = ready.hooks.each_ref().map(|hook| bound(py, hook));
+        let hooks = Hooks { object, pairs, ext, tag, types };
+        let [text, array, length] = self.conversions.each_ref().map(|held| bound(py, held));
+        let mut builder = Builder::new(py, self.format, hooks.some());
+        builder.unique_keys(ready.options.duplicate_keys == DuplicateKeys::Refuse);
+        builder.convert_with(Values {
+            object: self.values.bind(py).clone(),
+            key: bound(py, &self.key),
+            int64: bound(py, &self.int64),
+            conversions: Conversions::some(text, array, length),
+        });
+        builder
+    }
+
+    /// Returns what walks the objects of a document.
+    fn walker<'py>(&self, py: Python<'py>, ready: &Ready) -> Walker<'py> {
+        let mut walker = Walker::new(py, self.format, ready.options.limits);
+        walker.sort_keys = ready.sort_keys;
+        walker.default = bound(py, &ready.default);
+        walker.values = Some(self.values.bind(py).clone());
+        walker.special = self.special;
+        walker
+    }
+}
+
+fn bound<'py>(py: Python<'py>, held: &Option<Py<PyAny>>) -> Option<Bound<'py, PyAny>> {
+    held.as_ref().map(|held| held.bind(py).clone())
 }

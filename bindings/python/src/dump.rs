@@ -13,7 +13,9 @@ use regauge::out::Out;
 use regauge::{BigInt, Ext, Format, Result, Type, Value};
 
 use crate::errors::{self, Way};
-use crate::options::{For, Given};
+use crate::options::{For, Given, Keywords};
+use crate::pyyaml::Bare;
+use crate::raw::text;
 use crate::walk::Walker;
 
 thread_local! {
@@ -35,22 +37,19 @@ pub fn dumps<'py>(
     arguments: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let given = Given::parse(format, format, For::Dumping, is_generic, arguments)?;
-    dumps_with(object, &given)
+    written(object, &given, |bytes| returned(object.py(), bytes, given.text))?
 }
 
-/// The same with parsed options.
-///
-/// # Errors
-/// Those of [`dumps`].
-pub fn dumps_with<'py>(
-    object: &Bound<'py, PyAny>,
-    given: &Given<'py>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let py = object.py();
-    written(object, given, |bytes| match given.text {
-        true => PyString::new(py, &String::from_utf8_lossy(bytes)).into_any(),
-        false => PyBytes::new(py, bytes).into_any(),
-    })
+/// Returns the document as `bytes`, or as `str`.
+pub fn returned<'py>(py: Python<'py>, bytes: &[u8], as_text: bool) -> PyResult<Bound<'py, PyAny>> {
+    if !as_text {
+        return Ok(PyBytes::new(py, bytes).into_any());
+    }
+    let text = match simdutf8::basic::from_utf8(bytes) {
+        Ok(text) => text::new(py, text),
+        Err(_) => Some(PyString::new(py, &String::from_utf8_lossy(bytes)).into_any()),
+    };
+    text.ok_or_else(|| PyErr::fetch(py))
 }
 
 /// Writes `object` according to the options, and passes its bytes to `take`, which may let other
@@ -65,28 +64,48 @@ pub fn written<'py, T>(
 ) -> PyResult<T> {
     let py = object.py();
     let mut walker = walker(py, given);
-    // Every exit except a panic keeps the buffer for the next call.
+    written_by(object, &given.options, &mut walker, |written| match written {
+        Ok(bytes) => Ok(take(bytes)),
+        Err((error, exception)) => Err(raised(py, &error, exception, given.keywords)),
+    })
+}
+
+/// Returns the exception for an object that could not be written: Python's own, if that was the cause.
+#[cold]
+pub fn raised(
+    py: Python<'_>,
+    error: &regauge::Error,
+    exception: Option<PyErr>,
+    keywords: Keywords,
+) -> PyErr {
+    exception.unwrap_or_else(|| errors::exception(py, error, Way::Encode, keywords))
+}
+
+/// Writes `object` with a walker, and passes its bytes to `take`, or why there are none: the error, and
+/// Python's exception if that was the cause.
+pub fn written_by<'py, T>(
+    object: &Bound<'py, PyAny>,
+    options: &Options,
+    walker: &mut Walker<'py>,
+    take: impl FnOnce(std::result::Result<&[u8], (regauge::Error, Option<PyErr>)>) -> T,
+) -> T {
+    // Every exit except a panic and an error keeps the buffer for the next call.
     let mut buffer = IDLE.take();
     buffer.clear();
-    let repeats = given.special.repeats;
-    let bytes = match write(object, &given.options, repeats, &mut walker, buffer) {
+    let bytes = match write(object, options, walker, buffer) {
         Ok(bytes) => bytes,
-        Err(error) => {
-            let raised = walker.raised();
-            return Err(raised
-                .unwrap_or_else(|| errors::exception(py, &error, Way::Encode, given.keywords)));
-        }
+        Err(error) => return take(Err((error, walker.raised()))),
     };
     // The newline at the end of a JSON file is not part of the document.
-    let held = match given.options.to {
+    let held = match options.to {
         Format::Json => bytes.strip_suffix(b"\n").unwrap_or(&bytes),
         _ => &bytes,
     };
-    let taken = take(held);
+    let taken = take(Ok(held));
     if bytes.capacity() <= KEPT_BYTES {
         IDLE.set(bytes);
     }
-    Ok(taken)
+    taken
 }
 
 /// Creates a walker with the caller's options.
@@ -94,24 +113,21 @@ pub fn walker<'py>(py: Python<'py>, given: &Given<'py>) -> Walker<'py> {
     let mut walker = Walker::new(py, given.options.to, given.options.limits);
     walker.sort_keys = given.sort_keys;
     walker.default.clone_from(&given.default);
-    walker.values = given.values.as_ref().map(|values| values.object.clone());
-    walker.special = given.special;
     walker
 }
 
 fn write<'py>(
     object: &Bound<'py, PyAny>,
     options: &Options,
-    repeats: bool,
     walker: &mut Walker<'py>,
     buffer: Vec<u8>,
 ) -> Result<Vec<u8>> {
     let mut buffer = buffer;
-    if holds_references(options) && !repeats {
+    if holds_references(options) && !walker.special.repeats {
         walker.want_references();
         let buffer = std::mem::take(&mut buffer);
         match options.visit_sized(Dump { buffer, object, options, walker: &mut *walker }) {
-            Err(_) if walker.is_counting() => {
+            Err(_) if walker.is_counting() && !walker.special.bare => {
                 walker.document(object, &mut Nothing::new(options.to))?;
                 walker.starts_again();
             }
@@ -168,6 +184,10 @@ pub fn document<'py, W: Writer>(
     if options.wraps() {
         let mut escape = Escape::new(&mut *writer);
         let sink: &mut dyn Writer = &mut escape;
+        walker.document(object, sink)?;
+    } else if walker.special.bare {
+        let mut bare = Bare::new(&mut *writer);
+        let sink: &mut dyn Sink = &mut bare;
         walker.document(object, sink)?;
     } else {
         walker.document(object, writer)?;

@@ -18,6 +18,7 @@ mod map;
 mod marc;
 mod options;
 mod python;
+mod pyyaml;
 #[allow(unsafe_code, reason = "the C API")]
 mod raw;
 mod store;
@@ -71,7 +72,7 @@ fn _regauge(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(stream::iter_load, module)?)?;
     module.add_function(wrap_pyfunction!(stream::writer, module)?)?;
     module.add_function(wrap_pyfunction!(tools::detect, module)?)?;
-    module.add_function(wrap_pyfunction!(tools::yaml_marks, module)?)?;
+    module.add_function(wrap_pyfunction!(pyyaml::yaml_differs, module)?)?;
     module.add_function(wrap_pyfunction!(tools::option_table, module)?)?;
     module.add_function(wrap_pyfunction!(tools::keywords, module)?)?;
     module.add_function(wrap_pyfunction!(tools::detect_path, module)?)?;
@@ -82,6 +83,7 @@ fn _regauge(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(events::events, module)?)?;
     module.add_function(wrap_pyfunction!(events::parse_events, module)?)?;
     module.add_class::<dialect::PyDialect>()?;
+    module.add_class::<pyyaml::PyRegistered>()?;
     module.add_class::<dialect::PySplitter>()?;
     module.add_class::<events::PyEvents>()?;
     module.add_class::<stream::PyDocuments>()?;

@@ -43,56 +43,62 @@ pub fn loads_with<'py>(
     bytes: &[u8],
     given: Given<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (mut builder, options, keywords) = builder(py, given);
-    let pause = Pause::new(py, !builder.runs_python() && bytes.len() > PAUSE_BYTES);
-    let done = parse(bytes, &options, &mut builder);
-    drop(pause);
-    match done {
-        Ok(value) => Ok(value),
-        Err(Failed::Python(raised)) => Err(raised),
-        Err(Failed::Core(error)) => match builder.fail() {
-            Some(raised) => Err(raised),
-            None => {
-                let error = convert::explain(error, Some(CoreInput::Bytes(bytes)), &options);
-                Err(errors::exception(py, &error, Way::Decode, keywords))
-            }
-        },
-    }
-}
-
-/// Returns what builds documents as the caller's options ask, and the options for their reader.
-fn builder<'py>(py: Python<'py>, given: Given<'py>) -> (Builder<'py>, Options, Keywords) {
     let unique = given.unique();
-    let Given { options, hooks, keywords, values, .. } = given;
+    let Given { options, hooks, keywords, .. } = given;
     let mut builder = Builder::new(py, options.from, hooks.some());
     builder.unique_keys(unique);
-    if let Some(values) = values {
-        builder.convert_with(values);
+    document(py, bytes, &options, &mut builder)
+        .map_err(|failed| raised(failed, &mut builder, bytes, &options, keywords))
+}
+
+/// Returns the object of one document.
+///
+/// # Errors
+/// What [`raised`] turns into an exception.
+pub fn document<'py>(
+    py: Python<'py>,
+    bytes: &[u8],
+    options: &Options,
+    builder: &mut Builder<'py>,
+) -> Result<Bound<'py, PyAny>, Failed> {
+    let pause = Pause::new(py, !builder.runs_python() && bytes.len() > PAUSE_BYTES);
+    let done = parse(bytes, options, builder);
+    drop(pause);
+    done
+}
+
+/// Returns the exception for a document that could not be read: with path, line and excerpt.
+#[cold]
+pub fn raised(
+    failed: Failed,
+    builder: &mut Builder<'_>,
+    bytes: &[u8],
+    options: &Options,
+    keywords: Keywords,
+) -> PyErr {
+    match failed {
+        Failed::Python(raised) => raised,
+        Failed::Core(error) => builder.fail().unwrap_or_else(|| {
+            let error = convert::explain(error, Some(CoreInput::Bytes(bytes)), options);
+            errors::exception(builder.py(), &error, Way::Decode, keywords)
+        }),
     }
-    (builder, options, keywords)
 }
 
 /// Returns the first documents in `bytes`, at most so many, where they end, and the error that
 /// ended the stream earlier.
 pub fn first<'py>(
-    py: Python<'py>,
     bytes: &[u8],
     count: usize,
-    given: Given<'py>,
-) -> PyResult<(Bound<'py, PyList>, u64, Option<PyErr>)> {
-    let (mut builder, options, keywords) = builder(py, given);
-    let list = PyList::empty(py);
-    let documents = First { bytes, count, options: &options, builder: &mut builder, list: &list };
+    builder: &mut Builder<'py>,
+    options: &Options,
+    keywords: Keywords,
+) -> (Bound<'py, PyList>, u64, Option<PyErr>) {
+    let list = PyList::empty(builder.py());
+    let documents = First { bytes, count, options, builder: &mut *builder, list: &list };
     let (end, done) = options.from.visit(documents);
-    let raised = match done {
-        Ok(()) => None,
-        Err(Failed::Python(raised)) => Some(raised),
-        Err(Failed::Core(error)) => builder.fail().or_else(|| {
-            let error = convert::explain(error, Some(CoreInput::Bytes(bytes)), &options);
-            Some(errors::exception(py, &error, Way::Decode, keywords))
-        }),
-    };
-    Ok((list, end, raised))
+    let raised = done.err().map(|failed| raised(failed, builder, bytes, options, keywords));
+    (list, end, raised)
 }
 
 /// Reads the first documents of a stream.
@@ -126,8 +132,11 @@ impl Visitor for First<'_, '_> {
     }
 }
 
-enum Failed {
+/// Why a document could not be read.
+pub enum Failed {
+    /// Its reader or its builder failed.
     Core(Error),
+    /// Python raised an exception.
     Python(PyErr),
 }
 

@@ -8,7 +8,6 @@ use regauge::options::{self, Language, OPTIONS, Opt, Row, Setting, Side, Takes};
 use regauge::{Format, OnLoss, Options};
 
 use crate::build::Hooks;
-use crate::dialect::{Special, Values};
 use crate::python;
 
 /// The caller's options.
@@ -27,10 +26,6 @@ pub struct Given<'py> {
     pub on_bad: Option<Bound<'py, PyAny>>,
     /// The options that the called function takes.
     pub keywords: Keywords,
-    /// The conversions of values that are not plain data, if not those of `regauge._values`.
-    pub values: Option<Values<'py>>,
-    /// What else these conversions decide.
-    pub special: Special,
 }
 
 /// The set of keyword arguments that a function takes.
@@ -177,8 +172,6 @@ impl<'py> Given<'py> {
             text: false,
             on_bad: None,
             keywords: Keywords::new(For::Storing, from, false),
-            values: None,
-            special: Special::default(),
         }
     }
 

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use regauge::Format;
 use regauge::convert::{self, Input as CoreInput, Options, Summary};
 use regauge::detect::HEAD_BYTES;
 use regauge::envelope::{self, Peeled};
@@ -18,7 +19,6 @@ use regauge::options::{Language, OPTIONS, Opt, Row};
 use regauge::output::FileOutput;
 use regauge::shape::{self, Shape};
 use regauge::stage::Stage;
-use regauge::{Format, Limits, yaml};
 
 use crate::enveloped;
 use crate::errors::{self, Way};
@@ -58,15 +58,6 @@ pub fn keywords(function: &str, format: &str) -> PyResult<Vec<&'static str>> {
         _ => For::Events,
     };
     Ok(Keywords::new(purpose, stream::format(format)?, false).names())
-}
-
-/// Returns what is in a stream of YAML 1.1: the lines with flow collections, a text for each piece; the names of
-/// the anchors; whether there is the tag `!`. `None` if it is no YAML.
-#[pyfunction]
-pub fn yaml_marks(text: &str) -> Option<(Vec<&str>, Vec<String>, bool)> {
-    let marks = yaml::marks(text.as_bytes(), yaml::Schema::Yaml11, Limits::default()).ok()?;
-    let lines = marks.flow_lines.into_iter().map(|range| &text[range]).collect();
-    Some((lines, marks.anchors, marks.has_bare_tag))
 }
 
 /// Detects the format of these bytes: its name, or `None`.

@@ -270,10 +270,10 @@ def test_yaml_where_the_versions_differ(text):
 def test_yaml_differences_are_not_found_in_text(text, differs):
     """What PyYAML reads differently in a flow collection, an anchor or a tag means nothing elsewhere."""
     theirs = pytest.importorskip("yaml")
+    from regauge import _regauge
     from regauge.compat import yaml
-    from regauge.compat.yaml import _load
 
-    assert _load._differs(text) is differs
+    assert _regauge.yaml_differs(text) is differs
     for loader in ("SafeLoader", "CSafeLoader"):
         if hasattr(theirs, loader):
             compare(lambda text: yaml.load(text, getattr(yaml, loader)),
@@ -282,11 +282,10 @@ def test_yaml_differences_are_not_found_in_text(text, differs):
 
 def test_yaml_text_of_any_kind_is_looked_at_once():
     """A look at the text from each bracket to the end of its line would take hours here."""
-    pytest.importorskip("yaml")
-    from regauge.compat.yaml import _load
+    from regauge import _regauge
 
     for unit in ["[", "{a,", "[!a", "\n", "[\n", " = ", '"', '"\n', "a: ", "&a ", "!"]:
-        long, short = (_load._differs(f"[{unit * count}x") for count in (1_000_000, 1_000))
+        long, short = (_regauge.yaml_differs(f"[{unit * count}x") for count in (1_000_000, 1_000))
         assert long == short, unit
 
 
@@ -318,6 +317,87 @@ def test_yaml_constructors_and_representers():
     yaml.add_representer(int, lambda dumper, n: dumper.represent_scalar("!n", str(n)), Dumper=Dumper)
     assert yaml.dump({"a": 1}, Dumper=Dumper) == "a: !n '1'\n"
     assert yaml.safe_load("c: 1\n") == {"c": 1} and theirs.SafeLoader is yaml.SafeLoader
+
+
+def only_ours(monkeypatch):
+    """Lets PyYAML itself load and dump nothing."""
+    from regauge.compat.yaml import _dump, _load
+
+    def refuse(*arguments, **options):
+        raise AssertionError("PyYAML was called")
+
+    for module in (_load, _dump):
+        for name in ("load", "dump", "dump_all"):
+            monkeypatch.setattr(module.yaml, name, refuse)
+
+
+def test_yaml_does_the_plain_call_itself(monkeypatch):
+    theirs = pytest.importorskip("yaml")
+    from regauge.compat import yaml
+
+    value = {"b": [1, {"c": "x y", "a": None}, []], "a": {}, "d": 1.5}
+    wanted = theirs.safe_dump(value), theirs.dump(value, sort_keys=False), theirs.dump(value, explicit_start=True)
+    only_ours(monkeypatch)
+    assert (yaml.safe_dump(value), yaml.dump(value, sort_keys=False), yaml.dump(value, explicit_start=True)) == wanted
+    assert yaml.safe_load("a: [1, {b: c}]\nd: 2001-12-14\n") == {"a": [1, {"b": "c"}], "d": datetime.date(2001, 12, 14)}
+
+
+def test_yaml_without_timestamps(monkeypatch):
+    """The usual subclass of a loader that leaves dates as text."""
+    theirs = pytest.importorskip("yaml")
+    from regauge.compat import yaml
+
+    def without(loader):
+        made = type("WithoutTimes", (loader,), {})
+        made.yaml_implicit_resolvers = {
+            first: [(tag, regexp) for tag, regexp in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+            for first, resolvers in loader.yaml_implicit_resolvers.items()
+        }
+        return made
+
+    text = "2001-12-14: [2001-12-14 1:2:3, 2001-12-14T21:59:43.10-05:00, 12:30:45, 1.5]\na: !!timestamp 2001-12-14\n"
+    wanted = theirs.load(text, without(theirs.SafeLoader))
+    assert wanted["2001-12-14"][0] == "2001-12-14 1:2:3" and wanted["a"] == datetime.date(2001, 12, 14)
+    ours, full = without(yaml.SafeLoader), without(yaml.FullLoader)
+    only_ours(monkeypatch)
+    assert yaml.load(text, ours) == yaml.load(text, full) == wanted
+    assert list(yaml.load_all("2001-12-14\n", ours)) == ["2001-12-14"]
+
+
+def test_yaml_what_is_registered_between_two_calls():
+    theirs = pytest.importorskip("yaml")
+    from regauge.compat import yaml
+
+    class Loader(yaml.SafeLoader):
+        pass
+
+    class Dumper(yaml.SafeDumper):
+        pass
+
+    assert yaml.load("a: 12\n", Loader) == {"a": 12} and yaml.dump({"a": 12}, Dumper=Dumper) == "a: 12\n"
+    Loader.yaml_implicit_resolvers = {first: list(known) for first, known in Loader.yaml_implicit_resolvers.items()}
+    assert yaml.load("a: 12\n", Loader) == {"a": 12}
+    Loader.yaml_implicit_resolvers["1"].insert(0, ("tag:yaml.org,2002:str", re.compile("12$")))
+    assert yaml.load("a: 12\n", Loader) == theirs.load("a: 12\n", Loader) == {"a": "12"}
+    Dumper.add_representer(int, lambda dumper, value: dumper.represent_str(hex(value)))
+    assert yaml.dump({"a": 12}, Dumper=Dumper) == theirs.dump({"a": 12}, Dumper=Dumper) == "a: '0xc'\n"
+    Loader.yaml_implicit_resolvers["1"].pop(0)
+    assert yaml.load("a: 12\n", Loader) == {"a": 12}
+
+
+def test_yaml_dumps_what_occurs_twice_and_what_is_wide():
+    theirs = pytest.importorskip("yaml")
+    from regauge.compat import yaml
+
+    inner, empty = [1], []
+    deep: object = "x y"
+    for _ in range(50):
+        deep = {"key": deep}
+    words = "word word " * 6
+    for one in ([inner, inner], {"a": inner, "b": {"c": inner}}, [empty, empty], deep, {"k" * 90: "a b"},
+                [f"{words}word"], {"k" * 15: f"{words}w"}, {"k" * 16: f"{words}w"}, {"a (b)": "a (b) -c"}, {"x)": "(y"},
+                {"(a": 1}, ["x -y"], {"n": "N"}, ["inf ", " a", "a  b", "a- b", "/a b/c"], {"a": ("x",)}, {1: 2}, {"a": b"x"}):
+        compare(yaml.safe_dump, theirs.safe_dump, one)
 
 
 def test_yaml_runs_nothing():
@@ -448,13 +528,26 @@ def test_orjson_reads_and_writes_as_orjson():
     compare(orjson.loads, theirs.loads, "\ufeff[1]")
 
 
+def to_file(dump):
+    """Returns a function that returns what a call writes to a file."""
+
+    def written(one, **options):
+        file = io.StringIO()
+        dump(one, file, **options)
+        return file.getvalue()
+
+    return written
+
+
 def test_json_reads_and_writes_as_json():
     from regauge.compat import json as ours
 
     for seed, one in enumerate([*VALUES, {1: 2}, "\ud800", (1, 2), {1, 2}, 10**5000]):
         for options in ({}, {"separators": (",", ":")}, {"separators": (",", ":"), "ensure_ascii": False},
+                        {"ensure_ascii": False}, {"separators": (", ", ": ")}, {"separators": (",", ": ")},
                         {"indent": 1}, {"sort_keys": True}, {"default": str}):
             compare(ours.dumps, json.dumps, one, **options)
+            compare(to_file(ours.dump), to_file(json.dump), one, **options)
         text = json.dumps(one, default=str) if one != 10**5000 else "1" * 5000
         for options in ({}, {"parse_float": str}, {"object_pairs_hook": list}):
             compare(ours.loads, json.loads, text, **options)

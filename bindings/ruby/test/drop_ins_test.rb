@@ -211,6 +211,28 @@ class DropInsTest < Minitest::Test
     assert_raises(JSON::ParserError) { JSON.parse('{"a":}') }
   end
 
+  # Whether a symbol has a `to_json` of its own is asked when there is one.
+  def test_symbols_write_themselves
+    install("json")
+    assert_equal '{"a":"b"}', JSON.generate({ a: :b })
+    Symbol.define_method(:to_json) { |*| '"own"' }
+    assert_equal '[{"a":"own"},1]', JSON.generate([{ a: :b }, 1])
+    assert_equal '{"a":1}', JSON.generate({ a: 1 })
+  ensure
+    Symbol.remove_method(:to_json) if Symbol.method_defined?(:to_json, false)
+  end
+
+  # A byte order mark, negative zero, another encoding.
+  def test_what_the_libraries_do_themselves
+    needs_oj
+    zeros = [[-0.0], { "a" => -0.0 }, -0.0, [-0.05, -0.1, "-0.0", 0.0], [[1.0, -0.0]]]
+    assert_same_outcomes("oj", zeros, { compat: ->(one) { Oj.dump(one, mode: :compat) }, json: ->(one) { Oj.dump(one, mode: :json) } })
+    texts = ["\xEF\xBB\xBF[1]", "[1]".encode("UTF-16LE"), "[1]".b, "[1]".encode("US-ASCII"), "[\"\u00e9\"]".encode("ISO-8859-1")]
+    assert_same_outcomes("oj", texts, { compat: ->(one) { Oj.load(one, mode: :compat) } })
+    assert_same_outcomes("json", texts, { parse: ->(one) { JSON.parse(one) } })
+    assert_same_outcomes("psych", texts, { load: ->(one) { YAML.load(one) } })
+  end
+
   def test_random_yaml
     options = { symbolize_names: true, freeze: true, aliases: true, permitted_classes: [Date, Time, Symbol] }
     assert_same_outcomes("psych", DropInsDocuments.yaml(3000, 22), {
@@ -398,6 +420,31 @@ class DropInsTest < Minitest::Test
                            document: read.call(BSON::Document), hash: read.call(Hash),
                            bson: read.call(BSON::Document, { mode: :bson })
                          })
+  end
+
+  def test_documents_of_bson_in_one_buffer
+    needs_bson
+    bytes = ({ "a" => 1 }.to_bson.to_s + { "b" => :c }.to_bson.to_s) * 3
+    read = lambda do |given|
+      buffer = BSON::ByteBuffer.new(given)
+      Array.new(6) { [BSON::Document.from_bson(buffer), buffer.read_position] }
+    end
+    cut = [bytes, bytes[0..-2], "\0\0\0\0".b + bytes, bytes + "\xFF".b]
+    assert_same_outcomes("bson", cut, { all: read })
+  end
+
+  # Keys are checked as soon as bson is told to.
+  def test_configuration_of_bson
+    needs_bson
+    skip "bson 5 checks no keys" unless BSON::Config.respond_to?(:validating_keys=)
+    install("bson")
+    assert_equal 13, { "$a" => 1 }.to_bson.length
+    BSON::Config.validating_keys = true
+    assert_raises(BSON::String::IllegalKey) { { "$a" => 1 }.to_bson }
+    BSON::Config.validating_keys = false
+    assert_equal 13, { "$a" => 1 }.to_bson.length
+  ensure
+    BSON::Config.validating_keys = false if defined?(BSON::Config) && BSON::Config.respond_to?(:validating_keys=)
   end
 
   # Plain documents do not get to bson.

@@ -1,5 +1,4 @@
-//! Conversions of text, containers and BSON's `int64` by a dialect: `raw` and `use_list` of msgpack,
-//! for example.
+//! Conversions of text and containers by a dialect: `raw` and `use_list` of msgpack, for example.
 
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -8,7 +7,7 @@ use regauge::{Fidelity, Result, Value};
 
 use super::{Builder, Object, values};
 
-/// The functions of a dialect that every text, array, length or `int64` goes through.
+/// The functions of a dialect that every text, array or length goes through.
 #[derive(Clone)]
 pub struct Conversions<'py> {
     /// Called with each text.
@@ -17,8 +16,6 @@ pub struct Conversions<'py> {
     array: Option<Object<'py>>,
     /// Called with "str", "bin", "array", "map" or "ext", and a length.
     length: Option<Object<'py>>,
-    /// Called with each `int64` of BSON.
-    int64: Option<Object<'py>>,
 }
 
 impl<'py> Conversions<'py> {
@@ -27,10 +24,9 @@ impl<'py> Conversions<'py> {
         text: Option<Object<'py>>,
         array: Option<Object<'py>>,
         length: Option<Object<'py>>,
-        int64: Option<Object<'py>>,
     ) -> Option<Conversions<'py>> {
-        let any = text.is_some() || array.is_some() || length.is_some() || int64.is_some();
-        any.then_some(Conversions { text, array, length, int64 })
+        let any = text.is_some() || array.is_some() || length.is_some();
+        any.then_some(Conversions { text, array, length })
     }
 
     fn takes_text(&self) -> bool {
@@ -61,11 +57,6 @@ impl<'b, 'py> Converter<'b, 'py> {
         let made = hook.call1((PyString::new(self.builder.py(), v),));
         Some(self.builder.push_called(made))
     }
-
-    fn int64(&mut self, v: i64) -> Option<Result> {
-        let made = self.conversions.int64.as_ref()?.call1((v,));
-        Some(self.builder.push_called(made))
-    }
 }
 
 impl Sink for Converter<'_, '_> {
@@ -76,12 +67,6 @@ impl Sink for Converter<'_, '_> {
         self.builder.bool(v)
     }
     fn i64(&mut self, v: i64) -> Result {
-        // One that 32 bits hold comes as `Ext::Int64`.
-        if i32::try_from(v).is_err()
-            && let Some(done) = self.int64(v)
-        {
-            return done;
-        }
         self.builder.i64(v)
     }
     fn u64(&mut self, v: u64) -> Result {
@@ -142,14 +127,8 @@ impl Sink for Converter<'_, '_> {
         self.builder.big_int(v)
     }
     fn ext(&mut self, v: Ext<'_>) -> Result {
-        match &v {
-            Ext::MsgpackExt(_, bytes) => self.length("ext", Some(bytes.len() as u64))?,
-            Ext::Int64(v) => {
-                if let Some(done) = self.int64(*v) {
-                    return done;
-                }
-            }
-            _ => {}
+        if let Ext::MsgpackExt(_, bytes) = &v {
+            self.length("ext", Some(bytes.len() as u64))?;
         }
         self.builder.ext(v)
     }

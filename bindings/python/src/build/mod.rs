@@ -55,6 +55,8 @@ pub struct Builder<'py> {
     unique: bool,
     /// The conversions to call in place of `regauge._values`.
     values: Option<Values<'py>>,
+    /// Whether these convert integers beyond 32 bits.
+    converts_int64: bool,
     fidelity: Fidelity,
     /// The exception that Python raised, if a method failed because of one.
     raised: Option<PyErr>,
@@ -77,6 +79,7 @@ impl<'py> Builder<'py> {
             hooks,
             unique: false,
             values: None,
+            converts_int64: false,
             fidelity: Fidelity::new(OnLoss::Refuse, format),
             raised: None,
             types: Vec::new(),
@@ -93,6 +96,7 @@ impl<'py> Builder<'py> {
 
     /// Converts values that are not plain data with these functions, in place of `regauge._values`.
     pub fn convert_with(&mut self, values: Values<'py>) {
+        self.converts_int64 = values.int64.is_some();
         self.values = Some(values);
     }
 
@@ -116,6 +120,18 @@ impl<'py> Builder<'py> {
             Some(convert) => convert.call1((key,)),
             None => Ok(key),
         }
+    }
+
+    /// Adds an `int64` of BSON that the dialect converts. One that 32 bits hold comes as
+    /// [`Ext::Int64`].
+    #[cold]
+    fn int64(&mut self, v: i64) -> Result {
+        let Some(convert) = self.values.as_ref().and_then(|values| values.int64.as_ref()) else {
+            let v = number::i64(self.py, v);
+            return self.push(v);
+        };
+        let made = convert.call1((v,));
+        self.push_called(made)
     }
 
     /// Returns whether Python code may run while a document is built.
@@ -353,6 +369,9 @@ impl<'py> Sink for Builder<'py> {
     }
     #[inline(always)]
     fn i64(&mut self, v: i64) -> Result {
+        if self.converts_int64 && i32::try_from(v).is_err() {
+            return self.int64(v);
+        }
         let v = number::i64(self.py, v);
         self.push(v)
     }
@@ -437,6 +456,9 @@ impl<'py> Sink for Builder<'py> {
         self.push_called(made)
     }
     fn ext(&mut self, v: Ext<'_>) -> Result {
+        if let Ext::Int64(v) = v {
+            return self.int64(v);
+        }
         let made = self.ext_value(v);
         self.push_called(made)
     }

@@ -63,7 +63,6 @@ impl<'py> Builder<'py> {
         let call = |name: &str, text: &str| values.getattr(name)?.call1((text,));
         let bytes = |v: &[u8]| PyBytes::new(py, v);
         match v {
-            Ext::Int64(v) => Ok(v.into_pyobject(py)?.into_any()),
             Ext::Surrogates(v) => match text::surrogates(py, v) {
                 Some(text) => self.converted("surrogates", text),
                 None => Err(PyErr::fetch(py)),

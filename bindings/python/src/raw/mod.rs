@@ -11,6 +11,7 @@ pub mod container;
 pub mod inside;
 pub mod marc;
 pub mod number;
+pub mod registered;
 pub mod shape;
 pub mod switch;
 pub mod text;

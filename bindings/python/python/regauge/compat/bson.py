@@ -149,7 +149,8 @@ class _AwareStandard(_Aware, _Standard):
 
 
 def _dialect(conversions: type[_Conversions]) -> _regauge.Dialect:
-    return _regauge.Dialect("bson", conversions(), "surrogates ints", limits={"depth": 200})
+    # An embedded document with the key $ref may be a DBRef.
+    return _regauge.Dialect("bson", conversions(), "surrogates ints quiet no_dbrefs", limits={"depth": 200})
 
 
 _plain = _dialect(_Conversions)
@@ -203,14 +204,12 @@ def encode(document: Any, check_keys: bool = False, codec_options: Any = _DEFAUL
 
 def decode(data: Any, codec_options: Any = None) -> Any:
     """Returns the document in some bytes; takes the codec options of bson."""
-    if isinstance(data, (bytes, bytearray)):
+    if type(data) is bytes or isinstance(data, (bytes, bytearray)):
         try:
-            # An embedded document with this key may be a DBRef.
-            if b"$ref" not in data:
-                if codec_options is None:
-                    return _loads(data)
-                if (reader := _reader(codec_options)) is not None:
-                    return reader.loads(data)
+            if codec_options is None:
+                return _loads(data)
+            if (reader := _reader(codec_options)) is not None:
+                return reader.loads(data)
         except Exception:
             pass
     return _bson.decode(data, codec_options)
@@ -220,7 +219,7 @@ def decode_all(data: Any, codec_options: Any = None) -> list[Any]:
     """Returns the documents in some bytes; takes the codec options of bson."""
     if isinstance(data, (bytes, bytearray)):
         try:
-            if b"$ref" not in data and (reader := _reader(codec_options)) is not None:
+            if (reader := _reader(codec_options)) is not None:
                 documents, end, raised = reader.first(data, sys.maxsize)
                 if raised is None and end == len(data):
                     return documents

@@ -7,7 +7,6 @@ tags, load, CBOREncoder, CBORDecoder, errors) is cbor2's, which has to be instal
 from __future__ import annotations
 
 import inspect
-import re
 from typing import Any
 
 from .. import _regauge, _values
@@ -39,10 +38,11 @@ class _Conversions:
         raise Other
 
 
-_dialect = _regauge.Dialect("cbor", _Conversions(), "surrogates repeats", limits={"depth": 400})
+# cbor2 writes infinities and NaN with half precision.
+_SPECIAL = "surrogates repeats quiet no_infinities"
+_dialect = _regauge.Dialect("cbor", _Conversions(), _SPECIAL, limits={"depth": 400})
 _loads = _dialect.loads
 _dumps = _dialect.dumps
-_NOT_FINITE = re.compile(b"\xfb[\x7f\xff][\xf0-\xff]").search
 
 
 def loads(data: Any, **options: Any) -> Any:
@@ -62,10 +62,7 @@ def dumps(obj: Any, **options: Any) -> bytes:
     if options:
         return _cbor2.dumps(obj, **options)
     try:
-        data = _dumps(obj)
-        # cbor2 writes infinities and NaN with half precision.
-        if (b"\x7f" not in data and b"\xff" not in data) or not _NOT_FINITE(data):
-            return data
+        return _dumps(obj)  # type: ignore[no-any-return]
     except Exception:
         pass
     return _cbor2.dumps(obj)

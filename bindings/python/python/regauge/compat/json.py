@@ -1,8 +1,8 @@
 """The interface of the standard library's json over regauge: `from regauge.compat import json`.
 
-loads and load without keywords read with regauge, and so does dumps write compact JSON
-(separators=(",", ":")). Everything else (the default separators, hooks, JSONEncoder, JSONDecoder,
-errors) is that of the standard library.
+loads and load without keywords read with regauge; dumps and dump write with it, without keywords or with
+separators=(",", ":") and ensure_ascii. Everything else (indentation, hooks, JSONEncoder, JSONDecoder, errors)
+is that of the standard library.
 """
 
 from __future__ import annotations
@@ -23,24 +23,43 @@ class _Conversions:
 
 
 _LIMITS = {"depth": 900, "integer_digits": 4300}
-_loads = _regauge.Dialect("json", _Conversions(), "", allow_nan=True, limits=_LIMITS).loads
-_COMPACT = {
-    ascii: _regauge.Dialect(
-        "json", _Conversions(), "bytes ints surrogates", ascii=ascii, float_style="python",
+# A byte order mark is refused in text.
+_loads = _regauge.Dialect("json", _Conversions(), "quiet no_marks", allow_nan=True, limits=_LIMITS).loads
+_SEPARATORS = {(", ", ": "): "spaced", (",", ":"): ""}
+# By the separators and ensure_ascii.
+_WRITERS = {
+    (separators, ascii): _regauge.Dialect(
+        "json", _Conversions(), f"bytes ints surrogates quiet {spaced}", ascii=ascii, float_style="python",
         limits={"depth": 250}, text=True,
     ).dumps
+    for separators, spaced in _SEPARATORS.items()
     for ascii in (True, False)
 }
-_SEPARATORS = (",", ":")
+_write = _WRITERS[(", ", ": "), True]
+
+
+def _written(value: Any, options: dict[str, Any]) -> str | None:
+    """Returns a value as JSON; None if the standard library has to write it."""
+    write = _write
+    if options:
+        separators = options.get("separators")
+        separators = (", ", ": ") if separators is None else tuple(separators)
+        known = ("separators" in options) + ("ensure_ascii" in options)
+        if separators not in _SEPARATORS or len(options) != known:
+            return None
+        write = _WRITERS[separators, bool(options.get("ensure_ascii", True))]
+    try:
+        text: str = write(value)
+        return text
+    except Exception:
+        return None
 
 
 def loads(s: Any, **options: Any) -> Any:
     """Returns the value of a JSON document; takes the keywords of the standard library."""
     if not options:
         try:
-            # A byte order mark is refused in text.
-            if s[:1] != "\ufeff":
-                return _loads(s)
+            return _loads(s)
         except Exception:
             pass
     # Outside of the handler: the exception has no context.
@@ -54,16 +73,17 @@ def load(fp: Any, **options: Any) -> Any:
 
 def dumps(obj: Any, **options: Any) -> str:
     """Returns a value as JSON; takes the keywords of the standard library."""
-    separators = options.get("separators")
-    if separators is not None and tuple(separators) == _SEPARATORS:
-        if len(options) == 1 or (len(options) == 2 and "ensure_ascii" in options):
-            try:
-                compact: str = _COMPACT[bool(options.get("ensure_ascii", True))](obj)
-                return compact
-            except Exception:
-                pass
-    text: str = _json.dumps(obj, **options)
-    return text
+    text = _written(obj, options)
+    return text if text is not None else _json.dumps(obj, **options)
+
+
+def dump(obj: Any, fp: Any, **options: Any) -> None:
+    """Writes a value to a file as JSON; takes the keywords of the standard library."""
+    text = _written(obj, options)
+    if text is None:
+        _json.dump(obj, fp, **options)
+    else:
+        fp.write(text)
 
 
 def __getattr__(name: str) -> Any:

@@ -25,10 +25,10 @@ class _Conversions:
 
 
 def _dialect(**options: Any) -> _regauge.Dialect:
-    return _regauge.Dialect("json", _Conversions(), "bytes ints surrogates", **options)
+    # A byte order mark is refused.
+    return _regauge.Dialect("json", _Conversions(), "bytes ints surrogates quiet no_marks", **options)
 
 
-_MARKS = frozenset(("\ufeff", b"\xef"))
 _NEWLINE: int = _orjson.OPT_APPEND_NEWLINE
 _loads = _dialect(limits={"depth": 1000}).loads
 _dumps = _dialect(limits={"depth": 250}).dumps
@@ -46,9 +46,7 @@ _DUMPS: dict[int, Callable[[Any], bytes]] = {
 def loads(obj, /):  # type: ignore[no-untyped-def]
     """Returns the value of a JSON document."""
     try:
-        # A byte order mark is refused.
-        if obj[:1] not in _MARKS:
-            return _loads(obj)
+        return _loads(obj)
     except Exception:
         pass
     # Outside of the handler: the exception has no context.

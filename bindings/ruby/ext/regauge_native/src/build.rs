@@ -205,13 +205,7 @@ impl<'a> Build<'a> {
         if let Some(plain) = self.settings.plain
             && plain.hash != NIL
         {
-            let hash = match ruby::allocate(plain.hash) {
-                Ok(hash) => hash,
-                Err(jump) => return self.jumped(jump),
-            };
-            ruby::hash_insert_plain(hash, self.scratch.values.from(base));
-            ruby::keep(hash);
-            return Ok(hash);
+            return Ok(ruby::as_hash_class(plain_hash(self.scratch, base), plain.hash));
         }
         if self.settings.core.duplicate_keys == regauge::convert::DuplicateKeys::Refuse {
             let hash = ruby::hash();

@@ -45,11 +45,11 @@ mod walk;
 
 use std::ffi::c_int;
 
+use regauge::Format;
 use regauge::codec::{Codec, Visitor};
-use regauge::{Format, Limits, yaml};
 
 use options::Settings;
-use ruby::{FALSE, NIL, Raise, TRUE, VALUE, method};
+use ruby::{NIL, Raise, VALUE, method};
 
 /// Returns the positional arguments, padded, and the keywords: a hash, or `nil`.
 fn keywords(arguments: &[VALUE]) -> (&[VALUE], VALUE) {
@@ -123,25 +123,6 @@ fn marshal_number(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let value = load::load(document, &settings)?;
     ruby::keep(document);
     Ok(value)
-}
-
-/// `Native.yaml_marks(text)`: returns what is in a stream of YAML 1.1, an array: whether there is an anchor, an
-/// alias or a tag, and the lines with flow collections, a string for each piece. `nil` if it is no YAML.
-fn yaml_marks(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
-    let &[string] = arguments else {
-        return Err(ruby::argument_error("yaml_marks takes a string"));
-    };
-    let Ok(text) = std::str::from_utf8(ruby::bytes_of(string)) else { return Ok(NIL) };
-    let marks = yaml::marks(text.as_bytes(), yaml::Schema::Psych, Limits::default());
-    let Ok(marks) = marks else { return Ok(NIL) };
-    let has_props = !marks.anchors.is_empty() || marks.has_alias || marks.has_tag;
-    let found = ruby::array(&[if has_props { TRUE } else { FALSE }]);
-    for range in marks.flow_lines {
-        let line = &text[range];
-        ruby::array_extend(found, &[ruby::utf8_string(line, line.is_ascii())]);
-    }
-    ruby::keep(string);
-    Ok(found)
 }
 
 /// Defines a format's module, with `load` and `dump`.
@@ -235,7 +216,6 @@ fn init(_: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let marshal = ruby::module(c"Marshal", regauge);
     ruby::define(marshal, c"dump", method!(dump_marshal));
     ruby::define(native, c"marshal_number", method!(marshal_number));
-    ruby::define(native, c"yaml_marks", method!(yaml_marks));
     ruby::define(native, c"stream", method!(stream::open));
     ruby::define_method(stream, c"advance", method!(stream::advance));
     ruby::define_method(stream, c"close", method!(stream::close));

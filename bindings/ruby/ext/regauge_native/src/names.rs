@@ -63,6 +63,7 @@ names! {
     generic: c"Regauge::Native::Generic",
     ;
     id_call: c"call",
+    id_method_defined: c"method_defined?",
     id_ext: c"ext",
     id_lower: c"lower",
     id_typed: c"typed",

@@ -69,7 +69,8 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
     /// # Errors
     /// The sink's, with the path; a meaningless one if there is a [`jump`](Walk::jump).
     pub fn document(&mut self, value: VALUE) -> Result {
-        self.value(value, self.settings.core.limits.depth).map_err(|error| {
+        let walked = self.value(value, self.settings.core.limits.depth);
+        walked.and_then(|()| self.checks.finish()).map_err(|error| {
             self.steps.reverse();
             error.at_path(Path(std::mem::take(&mut self.steps)))
         })
@@ -121,6 +122,7 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
                 Some(text) => self.sink.short_str(text),
                 None => self.sink.str(ruby::utf8_of(string)),
             },
+            _ if self.checks.takes_text_only() => Err(not_plain()),
             Text::Binary => self.sink.bytes(ruby::bytes_of(string)),
             Text::Broken => self.sink.ext(Ext::BrokenText(ruby::bytes_of(string))),
             Text::Other => {
@@ -290,7 +292,7 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
     /// Handles a key that is not text: it is small, so it is buffered.
     #[cold]
     fn rare_key(&mut self, key: VALUE, depth: u32) -> Result {
-        if self.checks.takes_text_keys() {
+        if self.checks.takes_text_only() {
             return Err(not_plain());
         }
         let mut builder = regauge::tree::Builder::new(&self.settings.core.limits);

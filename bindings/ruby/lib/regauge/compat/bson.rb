@@ -26,12 +26,15 @@ module Regauge
       module ToBSON; end
       # The method `from_bson` of Hash and BSON::Document.
       module FromBSON; end
+      # The methods that stand before those of `BSON::Config`.
+      module Config; end
     end
 
     add(
       "bson",
       Part.new(BSON::ToBSON, "bson/to_bson.rb", ::Hash, before: false),
-      Part.new(BSON::FromBSON, "bson/from_bson.rb", ::Hash.singleton_class, before: false)
+      Part.new(BSON::FromBSON, "bson/from_bson.rb", ::Hash.singleton_class, before: false),
+      Part.new(BSON::Config, "bson/config.rb", ::BSON::Config.singleton_class)
     )
   end
 end

@@ -11,9 +11,8 @@ use crate::options::yaml::Schema;
 use crate::{Limits, Result};
 
 /// What [`marks`] has found in a stream.
-#[doc(hidden)]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Marks {
+pub(super) struct Marks {
     /// The lines that the outermost flow collections take, as ranges of bytes.
     pub flow_lines: Vec<Range<usize>>,
     /// The names of the anchors, in order.
@@ -30,8 +29,7 @@ pub struct Marks {
 ///
 /// # Errors
 /// Those of the grammar, as in reading.
-#[doc(hidden)]
-pub fn marks(bytes: &[u8], schema: Schema, limits: Limits) -> Result<Marks> {
+pub(super) fn marks(bytes: &[u8], schema: Schema, limits: Limits) -> Result<Marks> {
     let mut machine = Machine::new(limits);
     let mut breaks = schema.is_old().then(Breaks::default);
     let mut finder =

@@ -24,6 +24,7 @@ mod marks;
 mod meaning;
 mod merge;
 mod notation;
+mod peer;
 pub(crate) mod places;
 mod plain;
 mod props;
@@ -44,9 +45,9 @@ mod view;
 mod writer;
 
 pub use crate::options::yaml::{Options, Schema, WriteOptions};
-#[doc(hidden)]
-pub use marks::{Marks, marks};
 pub use notation::events;
+#[doc(hidden)]
+pub use peer::{Peer, differs};
 pub use reader::Parser;
 pub use writer::Writer;
 

@@ -7,84 +7,75 @@ PyYAML's: the text is the same either way, and tests compare it.
 
 from __future__ import annotations
 
-import re
+import itertools
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from ... import _regauge
+from .._peer import other
 from ._load import _HARMLESS
 from ._peer import yaml
 
-_dumps = _regauge.yaml.dumps
 
-# Text that needs no quotes, whatever surrounds it.
-_PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./@+-]*(?: [A-Za-z0-9_./@+(][A-Za-z0-9_./@+()-]*)*", re.ASCII)
-_WORDS = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf"))
-# Where PyYAML may break a line, less room for a colon.
-_WIDTH = 76
+class _Conversions:
+    """Leaves every value that is not plain data to PyYAML."""
+
+    lower = staticmethod(other)
+
+
+# By sort_keys, explicit_start, and whether the result is text.
+_WRITERS = {
+    (sort_keys, start, text): _regauge.Dialect(
+        "yaml", _Conversions(), "bare bytes quiet surrogates tuples",
+        sort_keys=sort_keys, document_start=start, text=text,
+    ).dumps
+    for sort_keys, start, text in itertools.product((False, True), repeat=3)
+}
+_write = _WRITERS[True, False, True]
 
 _REPRESENTERS = dict(yaml.representer.SafeRepresenter.yaml_representers)
 _RESOLVERS = {
     first: list(resolvers) for first, resolvers in yaml.resolver.Resolver.yaml_implicit_resolvers.items()
 }
-_KNOWN = {yaml.Dumper, yaml.SafeDumper}
+_REGISTERED = ("yaml_representers", "yaml_implicit_resolvers", "yaml_path_resolvers")
+_SafeDumper: Any = yaml.SafeDumper
+_KNOWN = {yaml.Dumper, _SafeDumper}
 if yaml.__with_libyaml__:
     _KNOWN |= {yaml.CDumper, yaml.CSafeDumper}
-_bases: WeakKeyDictionary[type, bool] = WeakKeyDictionary()
 # Exactly the types that regauge writes: a dumper that represents others itself is no matter.
 _TYPES = (dict, list, str, int, float, bool, type(None))
+# Dumpers that write plain data as PyYAML's own do, as long as nothing else is registered with them.
+_known: dict[Any, _regauge.Registered] = {}
+_others: WeakKeyDictionary[type, _regauge.Registered] = WeakKeyDictionary()
 
 
 def _is_plain(dumper: Any) -> bool:
     """Returns whether a dumper writes plain data as PyYAML's own do."""
     if not isinstance(dumper, type):
         return False
-    if dumper not in _bases:
-        _bases[dumper] = False
-        for one in dumper.__mro__:
-            if one in _KNOWN:
-                _bases[dumper] = True
-                break
-            if not set(vars(one)) <= _HARMLESS | {"yaml_representers", "yaml_multi_representers"}:
-                break
-    registered: Any = dumper
-    if not _bases[dumper] or registered.yaml_path_resolvers:
-        return False
-    if registered.yaml_implicit_resolvers != _RESOLVERS:
-        return False
-    own = registered.yaml_representers
-    return all(own.get(one) is _REPRESENTERS[one] for one in _TYPES)
-
-
-def _text(value: str) -> bool:
-    """Returns whether a text is written without quotes."""
-    return _PLAIN.fullmatch(value) is not None and value.lower() not in _WORDS
-
-
-def _same(value: Any, column: int, seen: set[int]) -> bool:
-    """Returns whether PyYAML writes the same text for a value that begins at a column."""
-    cls = type(value)
-    if cls is str:
-        return _text(value) and (column + len(value) <= _WIDTH or " " not in value)
-    if cls is int or cls is bool or value is None:
+    known: Any = _known if dumper in _KNOWN else _others
+    registered = known.get(dumper)
+    if registered is not None and registered.is_same(dumper):
         return True
-    if cls is float:
-        return bool(value == 0 or 1e-4 <= abs(value) < 1e15)
-    if cls is not dict and cls is not list:
+    if not _is_suitable(dumper):
         return False
-    # A container that occurs twice gets an anchor.
-    if id(value) in seen or column > _WIDTH:
-        return False
-    seen.add(id(value))
-    if cls is list:
-        return all(_same(item, column + 2, seen) for item in value)
-    for key, item in value.items():
-        if type(key) is not str or len(key) > 100 or not _text(key):
-            return False
-        under = type(item) in (dict, list)
-        if not _same(item, column + 2 if under else column + len(key) + 2, seen):
-            return False
+    known[dumper] = _regauge.Registered(dumper, _REGISTERED)
     return True
+
+
+def _is_suitable(dumper: Any) -> bool:
+    """Returns the same by what is registered with it."""
+    for one in dumper.__mro__:
+        if one in _KNOWN:
+            break
+        if not set(vars(one)) <= _HARMLESS | {"yaml_representers", "yaml_multi_representers"}:
+            return False
+    else:
+        return False
+    if dumper.yaml_path_resolvers or dumper.yaml_implicit_resolvers != _RESOLVERS:
+        return False
+    own = dumper.yaml_representers
+    return all(own.get(one) is _REPRESENTERS[one] for one in _TYPES)
 
 
 def _is_default(options: dict[str, Any]) -> bool:
@@ -110,37 +101,43 @@ def _is_default(options: dict[str, Any]) -> bool:
     return True
 
 
+def _written(data: Any, stream: Any, dumper: Any, options: dict[str, Any]) -> Any:
+    """Returns the text of a document; None if PyYAML has to write it."""
+    write = _write
+    if type(data) is not dict and type(data) is not list:
+        return None
+    if options:
+        encoding, start = options.get("encoding"), bool(options.get("explicit_start"))
+        if not _is_default(options) or (encoding and stream is not None) or (start and not data):
+            return None
+        write = _WRITERS[bool(options.get("sort_keys", True)), start, encoding is None]
+    registered = _known.get(dumper)
+    if (registered is None or not registered.is_same(dumper)) and not _is_plain(dumper):
+        return None
+    try:
+        return write(data)
+    except Exception:
+        return None
+
+
 def dump_all(documents: Any, stream: Any = None, Dumper: Any = yaml.Dumper, **options: Any) -> Any:  # noqa: N803
     """Writes documents to a stream, or returns the text; takes the keywords of PyYAML."""
-    encoding = options.get("encoding")
-    if (
-        type(documents) is list
-        and len(documents) == 1
-        and type(documents[0]) in (dict, list)
-        and (encoding is None or stream is None)
-        and (documents[0] or not options.get("explicit_start"))
-        and _is_default(options)
-        and _is_plain(Dumper)
-        and _same(documents[0], 0, set())
-    ):
-        text = _dumps(
-            documents[0],
-            sort_keys=bool(options.get("sort_keys", True)),
-            document_start=bool(options.get("explicit_start")),
-            text=encoding is None,
-        )
-        if stream is None:
-            return text
-        stream.write(text)
-        if hasattr(stream, "flush"):
-            stream.flush()
-        return None
+    if type(documents) is list and len(documents) == 1:
+        return dump(documents[0], stream, Dumper, **options)
     return yaml.dump_all(documents, stream, Dumper=Dumper, **options)
 
 
 def dump(data: Any, stream: Any = None, Dumper: Any = yaml.Dumper, **options: Any) -> Any:  # noqa: N803
     """Writes a value to a stream, or returns the text; takes the keywords of PyYAML."""
-    return dump_all([data], stream, Dumper, **options)
+    text = _written(data, stream, Dumper, options)
+    if text is None:
+        return yaml.dump(data, stream, Dumper, **options)
+    if stream is None:
+        return text
+    stream.write(text)
+    if hasattr(stream, "flush"):
+        stream.flush()
+    return None
 
 
 def safe_dump_all(documents: Any, stream: Any = None, **options: Any) -> Any:
@@ -150,4 +147,8 @@ def safe_dump_all(documents: Any, stream: Any = None, **options: Any) -> Any:
 
 def safe_dump(data: Any, stream: Any = None, **options: Any) -> Any:
     """Writes a value of plain data to a stream, or returns the text."""
-    return dump_all([data], stream, yaml.SafeDumper, **options)
+    # The common call, without a detour.
+    if stream is None and not options:
+        text = _written(data, None, _SafeDumper, options)
+        return text if text is not None else yaml.dump(data, None, _SafeDumper)
+    return dump(data, stream, _SafeDumper, **options)

@@ -98,7 +98,7 @@ impl Sink for Build<'_> {
 
     fn ext(&mut self, v: Ext<'_>) -> Result {
         if let Some(plain) = self.settings.plain
-            && !(plain.symbols && matches!(v, Ext::Symbol(_)))
+            && !(plain.takes_symbols() && matches!(v, Ext::Symbol(_)))
         {
             return match v {
                 _ if !plain.converts() => Err(not_plain()),
@@ -222,7 +222,7 @@ impl Sink for Build<'_> {
         if let Value::Ext(name) = k
             && let Ext::Symbol(name) = name.as_ext()
         {
-            if self.settings.plain.is_some_and(|plain| !plain.symbols) {
+            if self.settings.plain.is_some_and(|plain| !plain.takes_symbols()) {
                 return Err(not_plain());
             }
             return self.push(self.scratch.keys.symbol(name));

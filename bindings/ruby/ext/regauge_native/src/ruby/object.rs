@@ -161,6 +161,35 @@ pub fn array_of_class(class: VALUE, values: &[VALUE]) -> Result<VALUE, Jump> {
     Ok(unsafe { rb_sys::rb_obj_reveal(array, class) })
 }
 
+/// Returns whether the hashes of a class are allocated like others.
+pub fn is_plain_hash_class(class: VALUE) -> bool {
+    // SAFETY: a global that Ruby sets before anything runs.
+    super::is_class(class) && allocator_like(class, unsafe { rb_sys::rb_cHash }).is_some()
+}
+
+/// Makes a hash that nobody has seen yet one of a class for which [`is_plain_hash_class`] holds.
+#[inline]
+pub fn as_hash_class(hash: VALUE, class: VALUE) -> VALUE {
+    // SAFETY: the lock; no exception. The allocator of such a class creates a hash of this class, and no
+    // Ruby code has seen the new one yet.
+    unsafe { rb_sys::rb_obj_reveal(hash, class) }
+}
+
+/// Returns whether the class of symbols has a method `to_json` of its own, which is not that of every
+/// object.
+#[cold]
+pub fn symbols_have_to_json() -> bool {
+    // SAFETY: a global that Ruby sets before anything runs.
+    let (class, name) = unsafe { (rb_sys::rb_cSymbol, super::text::symbol("to_json")) };
+    match call(class, crate::names::names().id_method_defined, &[name, FALSE]) {
+        Ok(answer) => answer != FALSE,
+        Err(jump) => {
+            rescue(jump);
+            true
+        }
+    }
+}
+
 /// A class with the default object allocator.
 #[derive(Clone, Copy)]
 pub struct PlainClass(VALUE, Allocator);

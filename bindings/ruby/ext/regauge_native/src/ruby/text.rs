@@ -184,6 +184,15 @@ pub fn set_encoding(string: VALUE, name: &CStr) -> bool {
     }
 }
 
+/// Returns whether text that is read is transcoded to another encoding than UTF-8: `Encoding.default_internal`.
+pub fn transcodes() -> bool {
+    // SAFETY: the lock; no exception; null for `nil`.
+    unsafe {
+        let internal = rb_sys::rb_default_internal_encoding();
+        !internal.is_null() && internal != rb_sys::rb_utf8_encoding()
+    }
+}
+
 /// Returns the name of a string's encoding.
 pub fn encoding_name<'a>(string: VALUE) -> &'a CStr {
     // SAFETY: the lock; no exception; names of encodings live as long as the process.

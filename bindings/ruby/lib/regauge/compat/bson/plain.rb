@@ -7,10 +7,6 @@ module Regauge
       #
       # @api private
       module Plain
-        # Returned for a document that bson has to read.
-        NOT = Object.new.freeze
-        # The key of a DBRef.
-        REFERENCE = "$ref".b.freeze
         # The bytes of a document's length, and the least length.
         HEAD = 4
         LEAST = 5
@@ -46,10 +42,9 @@ module Regauge
           end
         end
 
-        DIALECT = Native.dialect(:bson, [Values, ::BSON::Document], {}).freeze
+        # An embedded document with the key $ref is a DBRef.
+        dialect = Native.dialect(:bson, [:no_dbrefs, Values, ::BSON::Document], {}).freeze
 
-        # Version 5 no longer checks keys.
-        VALIDATES = ::BSON::Config.respond_to?(:validating_keys?)
         # A version of bson that treats this in another way does everything itself.
         SAMPLE = {
           "_id" => ::BSON::ObjectId.from_string("0123456789abcdef01234567"), at: ::Time.at(-1, 1999).utc,
@@ -58,51 +53,29 @@ module Regauge
         }.freeze
         USUAL = begin
           bytes = SAMPLE.to_bson.to_s
-          DIALECT.dump(SAMPLE) == bytes &&
-            DIALECT.load(bytes) == ::BSON::Document.from_bson(::BSON::ByteBuffer.new(bytes))
+          dialect.dump(SAMPLE) == bytes &&
+            dialect.load(bytes) == ::BSON::Document.from_bson(::BSON::ByteBuffer.new(bytes))
         rescue ::StandardError
           false
         end
+        # Reads and writes documents.
+        READER = USUAL ? dialect : Library
 
         class << self
-          # Returns whether documents are read from this buffer, as this class.
-          def takes?(type, buffer)
-            USUAL && (type.equal?(::BSON::Document) || type.equal?(::Hash)) && buffer.instance_of?(::BSON::ByteBuffer) &&
-              buffer.length >= LEAST
-          end
-
-          # Takes the bytes of the next document from a buffer; all bytes, if there are too few.
-          def document(buffer)
-            head = buffer.get_bytes(HEAD)
-            left = head.unpack1("l<") - HEAD
-            left = buffer.length unless left.between?(LEAST - HEAD, buffer.length)
-            head << buffer.get_bytes(left)
-          end
-
-          # Returns the value of the block; NOT if it raises.
-          def tried
-            yield
-          rescue ::StandardError
-            NOT
-          end
-
-          # Moves the beginning of what is read next.
-          def go_back(buffer, position)
+          # Moves the beginning of what is read next back.
+          def go_back(buffer, bytes)
+            position = buffer.read_position - bytes
             buffer.rewind!
             buffer.get_bytes(position) if position.positive?
           end
 
-          # Returns the document in some bytes; NOT if bson has to read them.
-          def load(bytes)
-            return NOT if bytes.include?(REFERENCE)
+          # @return [Native::Dialect, Library] what writes hashes
+          attr_reader :writer
 
-            value = DIALECT.load(bytes)
-            DIALECT.equal?(value) ? NOT : value
-          end
-
-          # Returns the bytes of a hash; nil if bson has to write it.
-          def dump(hash)
-            DIALECT.dump(hash) if USUAL && !(VALIDATES && ::BSON::Config.validating_keys?)
+          # Looks at bson's configuration, which may have changed: version 5 no longer checks keys.
+          def look
+            checks = ::BSON::Config.respond_to?(:validating_keys?) && ::BSON::Config.validating_keys?
+            @writer = checks ? Library : READER
           end
         end
       end

@@ -5,9 +5,11 @@ module Regauge
     module BSON
       # @api private
       module ToBSON
-        def to_bson(*arguments)
-          bytes = Plain.dump(self) if arguments.empty?
-          bytes ? ::BSON::ByteBuffer.new(bytes) : super
+        def to_bson(buffer = Library, validating = Library)
+          return Library.equal?(validating) ? super(buffer) : super unless Library.equal?(buffer)
+
+          bytes = Plain.writer.dump(self)
+          bytes ? ::BSON::ByteBuffer.new(bytes) : super()
         end
       end
     end

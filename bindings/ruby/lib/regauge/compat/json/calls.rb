@@ -6,41 +6,44 @@ module Regauge
       # @api private
       module Calls
         def parse(source, options = nil)
-          value = Plain.parse(source, options)
-          Plain::NOT.equal?(value) ? super(source, options || {}) : value
+          reader = options.nil? || options.empty? ? Plain::FIRST : Plain.reader(options, source)
+          value = reader.load(source)
+          reader.equal?(value) ? super(source, options || {}) : value
         end
 
         def parse!(source, options = nil)
-          value = Plain.parse(source, { max_nesting: false, allow_nan: true }.merge(options || {}))
-          Plain::NOT.equal?(value) ? super(source, options || {}) : value
+          reader = Plain.reader({ max_nesting: false, allow_nan: true }.merge(options || {}), source)
+          value = reader.load(source)
+          reader.equal?(value) ? super(source, options || {}) : value
         end
 
         def load(source, proc = nil, options = nil)
-          value = proc.nil? && options.nil? ? Plain.load(source) : Plain::NOT
-          return value unless Plain::NOT.equal?(value)
+          reader = proc.nil? && options.nil? ? Plain.loader(source) : Library
+          value = reader.load(source)
+          return value unless reader.equal?(value)
 
           options.nil? ? super(source, proc) : super
         end
         alias restore load
 
         def generate(object, options = nil)
-          options.nil? && Plain.generate(Plain::COMPACT, object) || super
+          options.nil? && Plain::COMPACT.dump(object) || super
         end
         alias unparse generate
 
         def fast_generate(object, options = nil)
-          options.nil? && Plain.generate(Plain::UNBOUNDED, object) || super
+          options.nil? && Plain::UNBOUNDED.dump(object) || super
         end
         alias fast_unparse fast_generate
 
         def pretty_generate(object, options = nil)
-          options.nil? && Plain.generate(Plain::PRETTY, object) || super
+          options.nil? && Plain::PRETTY.dump(object) || super
         end
         alias pretty_unparse pretty_generate
 
         def dump(object, io = nil, limit = nil, options = nil)
           usual = io.nil? && limit.nil? && options.nil? && ::JSON.dump_default_options == Plain::DUMP_OPTIONS
-          text = Plain.generate(Plain::UNBOUNDED, object) if usual
+          text = Plain::UNBOUNDED.dump(object) if usual
           return text if text
 
           options.nil? ? super(object, io, limit) : super

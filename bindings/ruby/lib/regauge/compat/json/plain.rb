@@ -7,75 +7,62 @@ module Regauge
       #
       # @api private
       module Plain
-        # Returned for a document that json has to read.
-        NOT = Object.new.freeze
         # How deep documents nest, as json has it, and where it has no limit.
         DEPTH = 100
         DEEP = 1000
 
-        # The readers, by `symbolize_names` (1), `freeze` (2), `allow_nan` (4) and no `max_nesting` (8).
-        READERS = Array.new(16) do |place|
-          Native.dialect(:json, [], {
-                           symbolize_names: place.anybits?(1), freeze: place.anybits?(2), allow_nan: place.anybits?(4),
-                           limits: { depth: place.anybits?(8) ? DEEP : DEPTH, integer_digits: nil }
-                         }).freeze
-        end.freeze
-        FIRST = READERS.first
         # What JSON.load and JSON.dump do unless these are changed.
         LOAD_OPTIONS = ::JSON.load_default_options.dup.freeze
         DUMP_OPTIONS = ::JSON.dump_default_options.dup.freeze
 
-        # The writers: without symbols as values, which may have a `to_json` of their own, and with them.
-        # Versions differ in how an empty array is indented.
-        writers = lambda do |depth, plain, options|
-          options = { limits: { depth: depth }, **options }
-          [plain, [:symbols, *plain]].map { |words| Native.dialect(:json, words, options).freeze }.freeze
+        # json refuses a byte order mark.
+        readers = Array.new(16) do |place|
+          Native.dialect(:json, [:no_marks], {
+                           symbolize_names: place.anybits?(1), freeze: place.anybits?(2), allow_nan: place.anybits?(4),
+                           limits: { depth: place.anybits?(8) ? DEEP : DEPTH, integer_digits: nil }
+                         }).freeze
         end
-        COMPACT = writers.call(DEPTH, [], {})
-        PRETTY = writers.call(DEPTH, ::JSON.pretty_generate([]) == "[]" ? [] : [:filled], { pretty: true })
-        UNBOUNDED = writers.call(DEEP, [], {})
+        # A symbol as a value may have a `to_json` of its own. Versions differ in how an empty array is indented.
+        writers = [[DEPTH, {}], [DEEP, {}], [DEPTH, { pretty: true }]].map do |depth, options|
+          filled = options[:pretty] && ::JSON.pretty_generate([]) != "[]" ? [:filled] : []
+          words = [:symbols_without_to_json, *filled]
+          Native.dialect(:json, words, { limits: { depth: depth }, **options }).freeze
+        end
 
         # Versions of json differ in numbers, escapes and duplicate keys. One that differs from those that
         # were tested reads, or writes, everything itself.
         TEXT = '{"a":[-1,1.5e3,1E-7,123456789012345678901,"\u00e9\/"],"b":{},"a":[]}'.freeze
         OBJECT = { "a" => [100.0, 0.1, 1234.5, "\u007f\u2028/<\u0001\\\"\n\e"], b: nil, "c" => [[], {}] }.freeze
-        READS = begin
-          ::JSON.parse(TEXT).inspect == FIRST.load(TEXT).inspect
+        reads = begin
+          ::JSON.parse(TEXT).inspect == readers.first.load(TEXT).inspect
         rescue ::JSON::ParserError
           false
         end
-        WRITES = ::JSON.generate(OBJECT) == COMPACT.last.dump(OBJECT)
+        writes = ::JSON.generate(OBJECT) == writers.first.dump(OBJECT)
+
+        # The readers, by `symbolize_names` (1), `freeze` (2), `allow_nan` (4) and no `max_nesting` (8).
+        READERS = (reads ? readers : Array.new(16, Library)).freeze
+        FIRST = READERS.first
+        # The writers: with the usual bound of the depth, without one, and with indentation.
+        COMPACT, UNBOUNDED, PRETTY = writes ? writers : Array.new(3, Library)
 
         class << self
-          # Returns the value of a document; NOT if json has to parse it.
-          def parse(source, options)
-            return read(FIRST, source) if options.nil? || options.empty?
-
+          # Returns what reads a document with these options of JSON.parse.
+          def reader(options, source)
             place = place(options, source)
-            place ? read(READERS[place], source) : NOT
+            place ? READERS[place] : Library
           end
 
-          # Returns the value of a document as JSON.load does without arguments; NOT if json has to.
-          def load(source)
-            return NOT unless source.instance_of?(::String) && !source.empty?
-            return NOT unless ::JSON.load_default_options == LOAD_OPTIONS
-            return NOT if LOAD_OPTIONS[:create_additions] && names_class?(source)
+          # Returns what reads a document as JSON.load does without arguments.
+          def loader(source)
+            return Library unless source.instance_of?(::String) && !source.empty?
+            return Library unless ::JSON.load_default_options == LOAD_OPTIONS
+            return Library if LOAD_OPTIONS[:create_additions] && names_class?(source)
 
-            read(READERS[12], source)
-          end
-
-          # Returns an object as JSON; nil if json has to generate it.
-          def generate(writers, object)
-            writers[::Symbol.method_defined?(:to_json, false) ? 0 : 1].dump(object) if WRITES
+            READERS[12]
           end
 
           private
-
-          def read(dialect, source)
-            value = READS ? dialect.load(source) : dialect
-            # json refuses a byte order mark.
-            dialect.equal?(value) || source.getbyte(0) == 0xEF ? NOT : value
-          end
 
           # Returns the number of the reader for these options; nil if json has to look at them.
           def place(options, source)

@@ -6,7 +6,7 @@ module Regauge
       # @api private
       module ToJSON
         def to_json(state = nil, depth = nil)
-          text = Plain.generate(Plain::COMPACT, self) if state.nil? && depth.nil?
+          text = Plain::COMPACT.dump(self) if state.nil? && depth.nil?
           return text if text
 
           depth.nil? ? super(state) : super

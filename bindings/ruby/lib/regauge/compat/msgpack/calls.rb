@@ -6,13 +6,14 @@ module Regauge
       # @api private
       module Calls
         def load(source, options = nil)
-          value = Plain.load(source, options)
-          Plain::NOT.equal?(value) ? super : value
+          reader = options.nil? || options.empty? ? Plain::FIRST : Plain.reader(options)
+          value = reader.load(source)
+          reader.equal?(value) ? super : value
         end
         alias unpack load
 
         def pack(object, io = nil, options = nil)
-          return Plain.dump(object) || super(object) if io.nil? && options.nil?
+          return Plain.writer.dump(object) || super(object) if io.nil? && options.nil?
 
           options.nil? ? super(object, io) : super
         end

@@ -7,8 +7,9 @@ module Regauge
       module Factory
         # Plain data has no extension types, whatever is registered.
         def load(source, options = nil)
-          value = Plain.load(source, options)
-          Plain::NOT.equal?(value) ? super : value
+          reader = options.nil? || options.empty? ? Plain::FIRST : Plain.reader(options)
+          value = reader.load(source)
+          reader.equal?(value) ? super : value
         end
         alias unpack load
 

@@ -7,9 +7,6 @@ module Regauge
       #
       # @api private
       module Plain
-        # Returned for bytes that msgpack has to read.
-        NOT = Object.new.freeze
-
         # The readers, by `symbolize_keys` (1) and `freeze` (2).
         READERS = Array.new(4) do |place|
           options = { symbolize_names: place.anybits?(1), freeze: place.anybits?(2) }
@@ -23,22 +20,13 @@ module Regauge
         @writer = ::MessagePack::DefaultFactory.type_registered?(::Symbol, :packer) ? TEXT : SYMBOLS
 
         class << self
-          # Returns the value of some bytes; NOT if msgpack has to read them.
-          def load(source, options)
-            dialect = FIRST
-            unless options.nil? || options.empty?
-              place = place(options)
-              return NOT unless place
+          # @return [Native::Dialect] what writes for MessagePack.pack
+          attr_reader :writer
 
-              dialect = READERS[place]
-            end
-            value = dialect.load(source)
-            dialect.equal?(value) ? NOT : value
-          end
-
-          # Returns the bytes of an object; nil if msgpack has to write it.
-          def dump(object)
-            @writer.dump(object)
+          # Returns what reads with these options.
+          def reader(options)
+            place = place(options)
+            place ? READERS[place] : Library
           end
 
           # Notes that a factory has an extension type for a class.

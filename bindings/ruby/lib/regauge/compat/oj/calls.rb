@@ -6,8 +6,9 @@ module Regauge
       # @api private
       module Calls
         def load(json, options = nil, &block)
-          value = block ? Plain::NOT : Plain.load(json, options)
-          return value unless Plain::NOT.equal?(value)
+          reader = block ? Library : options.nil? ? Plain.usual_reader : Plain.reader(options)
+          value = reader.load(json)
+          return value unless reader.equal?(value)
 
           json = Classes.checked(json, Plain.mode(options), options)
           options.nil? ? super(json, &block) : super(json, options, &block)
@@ -15,8 +16,9 @@ module Regauge
 
         # Numbers are read as in the mode of the options, whatever the name says.
         def compat_load(json, options = nil, &block)
-          value = block ? Plain::NOT : Plain.load(json, options)
-          return value unless Plain::NOT.equal?(value)
+          reader = block ? Library : options.nil? ? Plain.usual_reader : Plain.reader(options)
+          value = reader.load(json)
+          return value unless reader.equal?(value)
 
           json = Classes.checked(json, :compat, options)
           options.nil? ? super(json, &block) : super(json, options, &block)
@@ -35,11 +37,12 @@ module Regauge
         end
 
         def dump(object, options = nil)
-          Plain.dump(object, options) || (options.nil? ? super(object) : super)
+          writer = options.nil? ? Plain.usual_writer : Plain.writer(options)
+          writer.dump(object) || (options.nil? ? super(object) : super)
         end
 
         def generate(object, options = nil)
-          options.nil? && Plain.generate(object) || (options.nil? ? super(object) : super)
+          options.nil? && Plain.generator.dump(object) || (options.nil? ? super(object) : super)
         end
 
         def default_options=(options)

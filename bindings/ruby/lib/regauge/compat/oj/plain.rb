@@ -10,16 +10,13 @@ module Regauge
       #
       # @api private
       module Plain
-        # Returned for a document that Oj has to read.
-        NOT = Object.new.freeze
-
-        # The readers, without and with `symbol_keys`.
+        # The readers, without and with `symbol_keys`. Oj refuses a byte order mark.
         FIRST, NAMES = [false, true].map do |names|
-          Native.dialect(:json, [], { symbolize_names: names, limits: { integer_digits: nil } }).freeze
+          options = { symbolize_names: names, limits: { integer_digits: nil } }
+          Native.dialect(:json, %i[no_marks no_encodings], options).freeze
         end
-        WRITER = Native.dialect(:json, [], {}).freeze
-        # Negative zero, which Oj writes without its sign.
-        ZERO = "-0.0"
+        # Oj writes negative zero without its sign.
+        WRITER = Native.dialect(:json, [:no_minus_zero], {}).freeze
 
         # Default options with which regauge does what Oj does.
         USUAL = {
@@ -33,33 +30,28 @@ module Regauge
         # Versions of Oj differ in escapes.
         SAMPLE = { "a" => [-7, 2**70, 1 / 7.0, nil, [], {}], b: "\u007f\u2028/<&\u0001\\\"\n\e\t\u00e9" }.freeze
 
-        @mode = nil
-        @usual = @dumps = @generates = false
-
         class << self
-          # Returns the value of a document; NOT if Oj has to read it.
-          def load(source, options)
-            return NOT unless @usual && source.instance_of?(::String) && source.encoding.equal?(Encoding::UTF_8)
+          # @return [Native::Dialect, Library] what reads and writes without options
+          attr_reader :usual_reader, :usual_writer
 
-            dialect = reader(options)
-            return NOT unless dialect
+          # Returns what reads with these options of Oj.load.
+          def reader(options)
+            left = left(options)
+            return @reader if left.zero?
+            return Library unless left == 1 && options.key?(:symbol_keys)
 
-            value = dialect.load(source)
-            # Oj refuses a byte order mark.
-            dialect.equal?(value) || source.getbyte(0) == 0xEF ? NOT : value
+            options[:symbol_keys] ? @names : @reader
           end
 
-          # Returns an object as JSON; nil if Oj has to write it.
-          def dump(object, options)
-            write(object) if @dumps && FIRST.equal?(reader(options))
+          # Returns what writes with these options of Oj.dump.
+          def writer(options)
+            left(options).zero? ? @writer : Library
           end
 
-          # Returns an object as JSON as Oj.generate does; nil if Oj has to.
-          def generate(object)
-            return unless @usual
-
-            @generates = writes? { |sample| ::Oj.generate(sample) } if @generates.nil?
-            write(object) if @generates
+          # Returns what writes for Oj.generate.
+          def generator
+            @generator = usable { |sample| ::Oj.generate(sample) } if @generator.nil?
+            @generator
           end
 
           # Returns the mode of a call.
@@ -69,39 +61,40 @@ module Regauge
 
           # Looks at Oj's default options, which may have changed.
           def look
-            @usual = @dumps = false
+            @usual_reader = @usual_writer = @reader = @names = @writer = @generator = Library
             found = ::Oj.default_options
             @mode = found[:mode]
-            @dumps = writes? { |sample| ::Oj.dump(sample, mode: :compat) }
+            return unless USUAL.all? { |name, value| found[name] == value }
+
+            @reader = FIRST
+            @names = NAMES
+            @writer = usable { |sample| ::Oj.dump(sample, mode: :compat) }
+            @usual_reader, @usual_writer = @reader, @writer if compat?(@mode)
             # Later: the first call of Oj.generate makes Oj stand in for json.
-            @generates = nil
-            @usual = USUAL.all? { |name, value| found[name] == value }
-            @dumps &&= @usual
+            @generator = nil
           end
 
           private
 
-          # Returns the reader; nil for other modes, and for options that Oj has to look at.
-          def reader(options)
-            mode = mode(options)
-            return unless mode.equal?(:compat) || mode.equal?(:json)
-            return FIRST if options.nil?
+          # Returns how many options there are besides the mode; -1 if it is another.
+          def left(options)
+            return -1 unless options.instance_of?(::Hash)
 
-            known = options.key?(:mode) ? 1 : 0
-            return FIRST if options.size == known
+            mode = options[:mode]
+            return options.size - 1 if mode.equal?(:compat) || mode.equal?(:json)
+            return -1 unless mode.nil? && compat?(@mode)
 
-            (options[:symbol_keys] ? NAMES : FIRST) if options.key?(:symbol_keys) && options.size == known + 1
+            options.key?(:mode) ? options.size - 1 : options.size
           end
 
-          def write(object)
-            text = WRITER.dump(object)
-            text unless text.nil? || text.include?(ZERO)
+          def compat?(mode)
+            mode.equal?(:compat) || mode.equal?(:json)
           end
 
-          # Returns whether Oj writes text as regauge does.
-          def writes?
-            @generates = false
-            yield(SAMPLE) == WRITER.dump(SAMPLE)
+          # Returns the writer if Oj writes text as regauge does.
+          def usable
+            @generator = Library
+            yield(SAMPLE) == WRITER.dump(SAMPLE) ? WRITER : Library
           end
         end
       end

@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require "regauge/compat/psych/text"
-
 module Regauge
   module Compat
     module Psych
@@ -17,7 +15,7 @@ module Regauge
         readers = lambda do |words|
           Array.new(4) do |place|
             options = { schema: "psych", symbolize_names: place.anybits?(1), freeze: place.anybits?(2) }
-            Native.dialect(:yaml, words, options).freeze
+            Native.dialect(:yaml, [:no_differences, *words], options).freeze
           end.freeze
         end
         TEXT = readers.call([])
@@ -75,7 +73,7 @@ module Regauge
 
           def read(dialect, yaml)
             return read_io(dialect, yaml) unless yaml.instance_of?(::String)
-            return NOT if !IS_LIBYAML || Text.differs?(yaml)
+            return NOT unless IS_LIBYAML
 
             value = dialect.load(yaml)
             # Psych knows whether there is no document, or one without content.

@@ -1,7 +1,8 @@
 //! Flow collections, anchors and tags of a stream.
 
 use crate::Limits;
-use crate::codec::yaml::{Marks, Schema, marks};
+use crate::codec::yaml::Schema;
+use crate::codec::yaml::marks::{Marks, marks};
 
 fn found(text: &str) -> Marks {
     marks(text.as_bytes(), Schema::Yaml11, Limits::default()).unwrap()

@@ -1,6 +1,7 @@
 //! How YAML is read, line by line.
 
 mod marks;
+mod peer;
 mod round_trip;
 mod suites;
 
