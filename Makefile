@@ -84,7 +84,7 @@ test-servers:                   ## Run the store's tests on every available serv
 	$(PYTHON) tools/servers.py test --cargo "$(CARGO)" $(if $(FEATURES),--select "$(PACKAGES)") $(addprefix --require ,$(REQUIRE))
 
 test-caches:                    ## Run the tests of the sources on Redis (alone, as a cluster, with a Sentinel) and Memcached
-	$(PYTHON) tools/caches.py test --cargo "$(CARGO)" $(if $(FEATURES),--select "$(PACKAGES)") $(addprefix --require ,$(REQUIRE))
+	$(PYTHON) tools/cache_servers.py test --cargo "$(CARGO)" $(if $(FEATURES),--select "$(PACKAGES)") $(addprefix --require ,$(REQUIRE))
 
 build:                          ## Build the release binary, target/release/regauge
 	$(CARGO) build --release -p regauge-cli --features servers,gateway,parquet

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Starts caches on loopback for the tests of regauge-sources, and stops them.
 
-    python3 tools/caches.py test                  runs the tests on them
-    python3 tools/caches.py run -- COMMAND        starts what is available, runs COMMAND, stops
-    python3 tools/caches.py run --only redis -- COMMAND
-    python3 tools/caches.py install               installs those available from apt (as root)
+    python3 tools/cache_servers.py test                  runs the tests on them
+    python3 tools/cache_servers.py run -- COMMAND        starts what is available, runs COMMAND, stops
+    python3 tools/cache_servers.py run --only redis -- COMMAND
+    python3 tools/cache_servers.py install               installs those available from apt (as root)
 
 `run` passes the URLs to COMMAND in variables (REGAUGE_TEST_REDIS, …), says which servers are skipped and why, and exits
 with COMMAND's status. REGAUGE_TEST_REQUIRED names the servers that were started: a test that does not find one of these
