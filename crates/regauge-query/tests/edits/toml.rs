@@ -87,13 +87,26 @@ fn toml_entries_come_and_go() {
 }
 
 #[test]
-fn toml_that_cannot_be_edited_is_refused() {
-    refused(
-        Format::Toml,
-        ".package.metadata.more = 1",
-        MANIFEST,
-        "at $.package.metadata.more: cannot be changed in place: the table around it is made by dotted keys",
+fn toml_tables_made_by_dotted_keys_get_keys() {
+    let change = |filter: &str, from: &str, to: &str| check(Format::Toml, filter, from, to);
+    let after = MANIFEST.replace("docs = true\n", "docs = true\nmetadata.more = 1\n");
+    change(".package.metadata.more = 1", MANIFEST, &after);
+    change(".a.c = \"d\"", "a.b = 'x' # one\ne = 1\n", "a.b = 'x' # one\na.c = 'd'\ne = 1\n");
+    change(".a.b.d = 1", "[t]\n[a]\n  b . c = 2\n", "[t]\n[a]\n  b . c = 2\n  b . d = 1\n");
+    change(".a[\"x.y\"].c = 1", "a.\"x.y\".b = 2\n", "a.\"x.y\".b = 2\na.\"x.y\".c = 1\n");
+    change(".a.d = {e: 1}", "a.b = 1\na.c.x = 2\n", "a.b = 1\na.c.x = 2\na.d = { e = 1 }\n");
+    change(
+        ".a.c.y = 1",
+        "a.c.x = [\n  1,\n]\na.b = 1\n",
+        "a.c.x = [\n  1,\n]\na.c.y = 1\na.b = 1\n",
     );
+    for text in ["a.b.c = 1\n", "a.b = 1\n[a.c]\nx = 1\n"] {
+        refused(Format::Toml, ".a.d = 1", text, "at $.a");
+    }
+}
+
+#[test]
+fn toml_that_cannot_be_edited_is_refused() {
     refused(Format::Toml, ".bin += [1]", MANIFEST, "at $.bin");
     refused(
         Format::Toml,

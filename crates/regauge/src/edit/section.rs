@@ -97,7 +97,8 @@ impl Editor<'_> {
                 }
                 (Form::Section, Some(key)) => self.add_pair(place, key, value)?,
                 (Form::Implied, Some(key)) => pairs.push((key.clone(), value.clone())),
-                _ => return self.refuse("the table around it is made by dotted keys"),
+                (_, Some(key)) => self.add_dotted_pair(place, key, value)?,
+                (_, None) => return self.refuse("the table around it has no such place"),
             }
             self.steps.pop();
         }
@@ -181,6 +182,53 @@ impl Editor<'_> {
         }
         Ok(())
     }
+
+    /// Adds a pair to a table made by dotted keys: with the same parts before its key as the pair above it,
+    /// below all that is in the table.
+    fn add_dotted_pair(&mut self, place: &Place, key: &Value, value: &Value) -> Result {
+        let source = self.source;
+        let pairs = place.entries.iter().filter(|entry| !has_headers(entry.value.form));
+        let Some(near) = pairs.max_by_key(|entry| entry.start) else {
+            return self.refuse("the table around it is made by dotted keys of tables in it");
+        };
+        let has_header =
+            |entry: &Entry| has_headers(entry.value.form) && entry.value.form != Form::Dotted;
+        if place.entries.iter().any(has_header) {
+            return self.refuse(
+                "the table around it is made by dotted keys, and tables in it have headers",
+            );
+        }
+        let name = source.text(near.start, near.value.span.start);
+        let Some(parts) = parts_before_key(name) else {
+            return self.refuse("the table around it is made by dotted keys");
+        };
+        let pair = self.style.flow_pair(key, value, Some(near.value.form), None)?;
+        let indent = source.line_indent(near.start);
+        self.add_lines(place.end(), &format!("{indent}{parts}{pair}"));
+        Ok(())
+    }
+}
+
+/// Returns the parts of a dotted key before its last, with the dot after them: `a."b.c".` of `a."b.c".d = `.
+fn parts_before_key(name: &str) -> Option<&str> {
+    let mut quote = None;
+    let mut end = None;
+    let mut is_escaped = false;
+    for (at, c) in name.char_indices() {
+        match (quote, c) {
+            (Some('"'), '\\') if !is_escaped => {
+                is_escaped = true;
+                continue;
+            }
+            (Some(open), _) if c == open && !is_escaped => quote = None,
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '.') => end = Some(at + 1),
+            _ => {}
+        }
+        is_escaped = false;
+    }
+    let rest = name.get(end?..)?;
+    Some(&name[..name.len() - rest.trim_start().len()])
 }
 
 /// Returns whether a value is a table, or an array of tables, whose parts have lines of their own.
