@@ -4,7 +4,7 @@
     python3 tools/programs_check.py [--package FOLDER] [--rounds N]
 
 The programs are installed from PyPI, at pinned versions, into a virtual environment in build/programs; they
-read files of `make data`. Prints for each command the median of its processor time without and with
+read files of `make data`, and playbooks and a compose file that are written here. Prints for each command the median of its processor time without and with
 regauge, in turn; exits with 1 if its output differs. The package is found as in drop_ins_check.py.
 """
 
@@ -22,7 +22,8 @@ from drop_ins_check import built, run
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "programs"
 DATA = ROOT / "build" / "data" / "yaml"
-VERSIONS = ("PyYAML==6.0.4", "Django==5.2.19", "mkdocs==1.6.1", "openapi-spec-validator==0.9.0", "yamllint==1.38.0")
+VERSIONS = ("PyYAML==6.0.4", "Django==5.2.19", "mkdocs==1.6.1", "openapi-spec-validator==0.9.0", "yamllint==1.38.0",
+            "ansible-lint==26.10.1", "podman-compose==1.6.0")
 
 # Started by the interpreter before the program, as a line in a .pth file.
 START = "import os; exec(\"if os.environ.get('DROP_INS'): import regauge.compat; regauge.compat.install('yaml')\")\n"
@@ -58,6 +59,40 @@ yaml.safe_dump([{"model": "people.legislator", "pk": number, "fields": {
     open("legislators.yaml", "w"), sort_keys=False)
 '''
 
+TASK = '''
+    - name: Create directory {number}
+      ansible.builtin.file:
+        path: /srv/app{number}
+        state: directory
+        owner: root
+        mode: "0755"
+      when: parts | length > {number}
+'''
+PLAY = '''---
+- name: Configure group {number}
+  hosts: group{number}
+  become: true
+  vars:
+    parts: [one, two, three]
+    ports:
+      http: 80
+      https: 443
+  tasks:{tasks}'''
+SERVICE = '''
+  app{number}:
+    image: registry.example/app:1.{number}
+    command: ["serve", "--port", "8{number:03}"]
+    ports: ["8{number:03}:80"]
+    environment:
+      LEVEL: info
+      WORKERS: "{number}"
+    depends_on: [store]
+    restart: unless-stopped
+    volumes:
+    - data{number}:/var/lib/app:ro'''
+# podman-compose asks for its version, and needs nothing else of it to print the configuration.
+PODMAN = "#!/bin/sh\necho podman version 5.0.0\n"
+
 
 def installed(package):
     """Returns the folder with the programs, whose interpreter finds the package."""
@@ -83,6 +118,19 @@ def projects(place):
     run(place / "python", "manage.py", "migrate", "--run-syncdb", "--verbosity", "0", cwd=django)
     shutil.copytree(ROOT / "docs", site / "docs")
     (site / "mkdocs.yml").write_text("site_name: regauge\ntheme: mkdocs\n")
+    plays, compose = BUILD / "plays", BUILD / "compose"
+    for folder in (plays, compose):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+    for number in range(6):
+        tasks = "".join(TASK.format(number=task) for task in range(12))
+        (plays / f"play{number}.yml").write_text(PLAY.format(number=number, tasks=tasks))
+    services = "".join(SERVICE.format(number=number) for number in range(200))
+    volumes = "".join(f"\n  data{number}: {{}}" for number in range(200))
+    store = "\n  store:\n    image: registry.example/store:1"
+    (compose / "compose.yaml").write_text(f"services:{store}{services}\nvolumes:{volumes}\n")
+    (compose / "podman").write_text(PODMAN)
+    (compose / "podman").chmod(0o755)
     manage = [place / "python", "manage.py"]
     return {
         "manage.py loaddata legislators.yaml": (django, [*manage, "loaddata", "legislators.yaml"]),
@@ -92,12 +140,16 @@ def projects(place):
         "openapi-spec-validator twilio_api_v2010.yaml":
             (site, [place / "openapi-spec-validator", DATA / "openapi" / "twilio_api_v2010.yaml"]),
         "yamllint legislators-current.yaml": (site, [place / "yamllint", DATA / "legislators-current.yaml"]),
+        "ansible-lint": (plays, [place / "ansible-lint", "--offline", "--nocolor", *sorted(plays.glob("*.yml"))]),
+        "podman-compose config": (compose, [place / "podman-compose", "config"]),
     }
 
 
 def timed(folder, command, drop_ins):
     """Returns the processor time of a command in seconds, and its exit status and output."""
-    environment = {**os.environ, "DROP_INS": drop_ins}
+    # A program starts others of its own, and finds what stands in its folder.
+    path = os.pathsep.join([str(folder), str(command[0].parent), os.environ["PATH"]])
+    environment = {**os.environ, "DROP_INS": drop_ins, "PATH": path, "ANSIBLE_HOME": str(BUILD / "ansible")}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run([str(part) for part in command], cwd=folder, env=environment, capture_output=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
