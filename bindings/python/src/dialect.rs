@@ -1,6 +1,6 @@
 //! A format as another library reads and writes it: for `regauge.compat`.
 
-use memchr::{memchr_iter, memmem};
+use memchr::memchr_iter;
 use pyo3::exceptions::{PyBaseException, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -90,7 +90,7 @@ impl Refuses {
     /// Returns whether the other library has to read a document.
     fn to_read(self, bytes: &[u8]) -> bool {
         self.marks && bytes.starts_with(b"\xEF\xBB\xBF")
-            || self.dbrefs && memmem::find(bytes, b"$ref").is_some()
+            || self.dbrefs && memchr_iter(b'$', bytes).any(|at| bytes[at..].starts_with(b"$ref"))
             || self.differences && pyyaml::differs(bytes)
     }
 

@@ -69,33 +69,70 @@ fn other() -> Error {
 /// Returns whether text needs no quotes, whatever surrounds it: words of ASCII with single spaces in
 /// between that are no number, bool or null.
 fn is_bare(text: &[u8]) -> bool {
-    const WORDS: [&[u8]; 11] =
-        [b"y", b"n", b"yes", b"no", b"on", b"off", b"true", b"false", b"null", b"nan", b"inf"];
-    let begins = matches!(text.first(), Some(b'A'..=b'Z' | b'a'..=b'z' | b'_' | b'/'));
-    if !begins {
+    if !matches!(text.first(), Some(b'A'..=b'Z' | b'a'..=b'z' | b'_' | b'/')) {
         return false;
     }
-    let mut before = b'a';
+    let mut before = Kind::Word;
     let mut is_first = true;
     for &byte in text {
-        let fits = match byte {
-            b' ' => {
+        let kind = KINDS[usize::from(byte)];
+        let fits = match kind {
+            Kind::Word => true,
+            Kind::Space => {
                 is_first = false;
-                before != b' '
+                before != Kind::Space
             }
-            b'-' => before != b' ',
-            b'(' => !is_first,
-            b')' => !is_first && before != b' ',
-            _ => byte.is_ascii_alphanumeric() || b"_./@+".contains(&byte),
+            Kind::Dash => before != Kind::Space,
+            Kind::Open => !is_first,
+            Kind::Close => !is_first && before != Kind::Space,
+            Kind::Other => false,
         };
         if !fits {
             return false;
         }
-        before = byte;
+        before = kind;
     }
-    let is_word = text.len() <= 5 && WORDS.iter().any(|word| text.eq_ignore_ascii_case(word));
-    before != b' ' && !is_word
+    before != Kind::Space && (text.len() > 5 || !is_literal(text))
 }
+
+/// Returns whether a word of up to five bytes is a bool, null or a number.
+fn is_literal(word: &[u8]) -> bool {
+    const LITERALS: [&[u8]; 11] =
+        [b"y", b"n", b"yes", b"no", b"on", b"off", b"true", b"false", b"null", b"nan", b"inf"];
+    matches!(word[0] | 0x20, b'y' | b'n' | b'o' | b't' | b'f' | b'i')
+        && LITERALS.iter().any(|literal| word.eq_ignore_ascii_case(literal))
+}
+
+/// The bytes in such text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// One that may be anywhere.
+    Word,
+    Space,
+    Dash,
+    Open,
+    Close,
+    /// One that may not be in it.
+    Other,
+}
+
+static KINDS: [Kind; 256] = {
+    let mut kinds = [Kind::Other; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        kinds[byte] = match byte as u8 {
+            b' ' => Kind::Space,
+            b'-' => Kind::Dash,
+            b'(' => Kind::Open,
+            b')' => Kind::Close,
+            b'_' | b'.' | b'/' | b'@' | b'+' => Kind::Word,
+            other if other.is_ascii_alphanumeric() => Kind::Word,
+            _ => Kind::Other,
+        };
+        byte += 1;
+    }
+    kinds
+};
 
 impl<S: Sink + ?Sized> Sink for Bare<'_, S> {
     fn null(&mut self) -> Result {

@@ -55,7 +55,7 @@ fn flow_collections() {
     check("{a: 1,\n b\n c: 2}\n", true, true);
     check("[!a,b]\n", true, true);
     check("{a:, b: 1}\n", false, true);
-    check("[ : a]\n", true, true);
+    check("[ : a]\n", false, true);
 }
 
 /// A look at the text from each bracket to the end of its line would take hours here.
