@@ -129,6 +129,7 @@ def _dialect(
 
 
 _plain = _without_hooks()
+_loads = _plain.loads
 
 
 def unpackb(packed: Any, **options: Any) -> Any:
@@ -147,10 +148,11 @@ def unpackb(packed: Any, **options: Any) -> Any:
     """
     if type(packed) is str:
         raise TypeError("found str, expected bytes or another buffer")
-    dialect = _of(dict(options)) if options else _plain
+    loads = _of(dict(options)).loads if options else _loads
     try:
-        return dialect.loads(packed)
+        return loads(packed)
     except DecodeError as error:
+        dialect = _of(dict(options)) if options else _plain
         raise _failed(error, packed, dialect) from error
     except TypeError:
         # Memory that is not in one piece.
