@@ -87,6 +87,8 @@ PROGRAMS = {
                      versions={"Ruby": "ruby -e 'print RUBY_VERSION'"}),
     "memory": Program("peak memory of converting 1 GB files", 8,
                       ["{python} tools/memory_check.py --regauge target/{target}/regauge"], COMMAND),
+    "caches": Program("a dump of Redis: counted, looked into, and 10 GB of it", 4,
+                      ["{python} benches/caches.py --regauge target/{target}/regauge"], COMMAND),
     "gateway-soak": Program("ten minutes of reads, writes and misses", 11, [LOAD + "soak 600"], GATEWAY),
 }
 
@@ -286,6 +288,16 @@ def memory(result):
     return text
 
 
+def caches(result):
+    """Shows the rate and the peak memory of looking into a dump."""
+    text = header("a dump of 1 GB", "MB a second of one core", "peak memory")
+    peaks = {row["case"]: row["median"] for row in of(result, "peak memory")}
+    for row in of(result, "processor time"):
+        rate = row["bytes"] / row["median"] / 1e6
+        text.append(line(row["case"], f"{rate:,.0f}", amount(peaks.pop(row["case"]), "MB")))
+    return [*text, *(line(case, "", amount(peak, "MB")) for case, peak in peaks.items())]
+
+
 def slices(result):
     """Builds a column per codec: the driver's time over the store's."""
     tables = unique(row["table"] for row in result["rows"])
@@ -369,6 +381,7 @@ TABLES = {
     ("query", "filters"): listing("clock", "NDJSON of tweets, by the clock"),
     ("whole", "cores"): cores,
     ("memory", "peak"): memory,
+    ("caches", "rates"): caches,
     ("store", "rusqlite"): listing("store", "rusqlite's time over ours, by the clock", each),
     ("slices", "python"): slices,
     ("slices-ruby", "ruby"): slices,

@@ -61,11 +61,11 @@ def drain(pipe):
         pass
 
 
-def run(command):
+def run(command, stdin=None):
     """Returns exit status, peak resident bytes, CPU seconds and wall seconds of a command whose
     output goes to a pipe."""
     began = time.monotonic()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE)
+    process = subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE)
     reader = threading.Thread(target=drain, args=(process.stdout,))
     reader.start()
     _, status, usage = os.wait4(process.pid, 0)

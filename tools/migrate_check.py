@@ -166,7 +166,7 @@ def main(regauge):
             written += 1
         else:
             moved += 1
-    unmoved = sum(1 for value in now.values() if value[:2] == b"\x80\x04")
+    unmoved = sum(1 for key, value in now.items() if key.startswith("move:") and value[:2] == b"\x80\x04")
     print(f"killed {killed} times; {moved} values moved, {kept} stay, {written} are as the writer left them "
           f"({len(writer.wrote)} written); {unmoved} pickles are left")
     assert killed > 0 and moved > 0 and unmoved <= written

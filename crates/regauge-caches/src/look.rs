@@ -145,8 +145,9 @@ impl Looker {
             if let Some(codec) = short(now) {
                 return Look::of(Form::bare(steps, codec), inside);
             }
-            let told = Format::from_magic(&now[..now.len().min(HEAD_BYTES)]);
-            if let Some(row) = envelope::find_whole(now, told)
+            let told = told(now);
+            let row = envelope::find(now, true, told).or_else(|| envelope::find(now, true, None));
+            if let Some(row) = row
                 && let Some(look) = self.opened(now, row, &steps)
             {
                 return look;
@@ -216,7 +217,11 @@ impl Looker {
         let maybe = (bytes.len() > 2 && bytes.ends_with(b".")).then_some(Format::Pickle);
         let yaml = is_like_yaml(bytes).then_some(Format::Yaml);
         let mut candidates = [told, maybe, yaml].into_iter().flatten();
-        let found = candidates.find_map(|format| self.format(bytes, format));
+        let found = candidates.find_map(|format| self.format(bytes, format)).or_else(|| {
+            // Several lines of JSON, or YAML that begins like JSON.
+            let detected = detected(bytes).filter(|format| Some(*format) != told)?;
+            self.format(bytes, detected)
+        });
         if let Some(found) = found {
             return found;
         }
@@ -297,6 +302,19 @@ impl Looker {
             }
         }
     }
+}
+
+/// Returns the format that bytes are, if they are any. What begins like JSON is taken for it, because it is read
+/// to its end anyway.
+fn told(bytes: &[u8]) -> Option<Format> {
+    match bytes.trim_ascii_start() {
+        [b'{' | b'[', ..] => Some(Format::Json),
+        _ => detected(bytes),
+    }
+}
+
+fn detected(bytes: &[u8]) -> Option<Format> {
+    Format::from_magic(&bytes[..bytes.len().min(HEAD_BYTES)])
 }
 
 /// Returns whether a text is like a map in YAML: several lines, the first of which is a word, a colon, and
