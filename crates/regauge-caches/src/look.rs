@@ -213,8 +213,7 @@ impl Looker {
         if let Some(row) = plain::find(&MAGIC, bytes) {
             return Look::of(Form::bare(vec![], Codec::Plain(row.name, row.title)), None);
         }
-        // The first protocols have no mark: only the STOP at the end, and that all of it can be read.
-        let maybe = (bytes.len() > 2 && bytes.ends_with(b".")).then_some(Format::Pickle);
+        let maybe = ends_like_pickle(bytes).then_some(Format::Pickle);
         let yaml = is_like_yaml(bytes).then_some(Format::Yaml);
         let mut candidates = [told, maybe, yaml].into_iter().flatten();
         let found = candidates.find_map(|format| self.format(bytes, format)).or_else(|| {
@@ -315,6 +314,17 @@ fn told(bytes: &[u8]) -> Option<Format> {
 
 fn detected(bytes: &[u8]) -> Option<Format> {
     Format::from_magic(&bytes[..bytes.len().min(HEAD_BYTES)])
+}
+
+/// Returns whether bytes may be a pickle of the first protocols, which have no mark, only STOP at the end.
+fn ends_like_pickle(bytes: &[u8]) -> bool {
+    bytes.len() > 2 && bytes.ends_with(b".")
+}
+
+/// Returns whether bytes that no format recognises are pickles, all of which can be read.
+pub(crate) fn is_bare_pickle(bytes: &[u8], limits: &Limits) -> bool {
+    let is_whole = || pickle::survey(bytes, limits).error.is_none();
+    ends_like_pickle(bytes) && is_whole()
 }
 
 /// Returns whether a text is like a map in YAML: several lines, the first of which is a word, a colon, and

@@ -8,6 +8,7 @@ use regauge::{Error, Format, Objects, OnLoss, Options, convert_bytes};
 use regauge_packing::Values;
 use regauge_sources::Item;
 
+use crate::look;
 use crate::tally::Count;
 
 /// How many reasons and prefixes are told apart; the rest is counted together.
@@ -41,6 +42,11 @@ impl Plan {
     /// Returns the new bytes of a value, if it is Marshal or pickle, perhaps in an envelope.
     pub fn step(&self, bytes: &[u8]) -> Step {
         let told = Format::from_magic(&bytes[..bytes.len().min(HEAD_BYTES)]);
+        // The first protocols of pickle have no mark.
+        let told = match told {
+            None if look::is_bare_pickle(bytes, &self.limits) => Some(Format::Pickle),
+            told => told,
+        };
         let tools = Tools { limits: &self.limits, packer: &Values };
         let opened = envelope::find_whole(bytes, told)
             .and_then(|row| envelope::open(bytes.to_vec(), row, false, &tools).ok());

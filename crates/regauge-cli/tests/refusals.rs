@@ -60,7 +60,7 @@ fn wrong_usage_is_status_2() {
         ("convert in.json out.json.gz --level 10", "--level 10 is out of range for gzip, which takes 1 to 9".to_owned()),
         ("convert in.json out.json --level 1", "--level needs a compressed output; pass --compress".to_owned()),
         ("convert in.json out.json --report out.json", "OUT and --report name the same file, out.json".to_owned()),
-        ("man nonsense", "unknown command `nonsense`, expected one of convert, query, inspect, measure, report, sample, store, serve, formats, completions, man".to_owned()),
+        ("man nonsense", "unknown command `nonsense`, expected one of convert, query, inspect, xray, migrate, measure, report, sample, store, serve, formats, completions, man".to_owned()),
     ] {
         check(&folder, arguments, 2, &format!("regauge: {message}\n"));
     }

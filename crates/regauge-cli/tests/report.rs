@@ -176,6 +176,8 @@ fn help_completions_and_manual_pages_are_made() {
         "convert",
         "query",
         "inspect",
+        "xray",
+        "migrate",
         "measure",
         "report",
         "sample",

@@ -64,13 +64,10 @@ pub struct Migrate {
     /// Most keys per second that are read from the server [default: as fast as it answers]
     #[arg(long, value_name = "N")]
     pub rate: Option<u32>,
-    /// What to do with classes and symbols that the format lacks
     #[arg(long, value_enum, value_name = "HOW", default_value_t = ObjectsArg::Refuse)]
     pub objects: ObjectsArg,
-    /// What to do with other values that the format lacks
     #[arg(long, value_enum, value_name = "HOW", default_value_t = Loss::Refuse)]
     pub on_loss: Loss,
-    /// Set a limit for each value, remove it with NAME=none, or remove all with none
     #[arg(long, value_name = "NAME=VALUE", value_parser = limit)]
     pub limit: Vec<Limit>,
     /// Show a progress bar
@@ -124,8 +121,7 @@ pub fn run(arguments: &Migrate) -> Result {
     if stays == 0 {
         return Ok(());
     }
-    let found =
-        format!("{} values stay, because {} cannot hold them", thousands(stays), to.title());
+    let found = format!("found {} that cannot move to {}", values(stays), to.title());
     Err(Failure::data(&name, Error::unrepresentable(found)))
 }
 
@@ -189,38 +185,26 @@ fn text(outcome: &Outcome, plan: &Plan, is_applied: bool) -> String {
     let moves = if is_applied { "moved" } else { "would move" };
     let _ = writeln!(
         text,
-        "{} values {moves} to {}: {} become {}",
-        thousands(outcome.moved.values),
+        "{moves} to {}: {}, {} before and {} after",
         plan.to.title(),
+        values(outcome.moved.values),
         bytes(outcome.moved.bytes),
         bytes(outcome.moved_bytes)
     );
     if outcome.changed > 0 {
-        let _ = writeln!(
-            text,
-            "{} values changed meanwhile, and are as their writer left them",
-            thousands(outcome.changed)
-        );
+        let _ = writeln!(text, "changed meanwhile, and left alone: {}", values(outcome.changed));
     }
-    let _ = writeln!(
-        text,
-        "{} values are neither Marshal nor pickle, and stay",
-        thousands(outcome.others.values)
-    );
+    let _ = writeln!(text, "neither Marshal nor pickle: {}", values(outcome.others.values));
     let stays = outcome.stays();
     if stays.values > 0 {
-        let word = if is_applied { "stay" } else { "would stay" };
-        let _ = writeln!(text, "{} values {word}:", thousands(stays.values));
+        let _ = writeln!(text, "cannot move: {}", values(stays.values));
     }
     let mut reasons: Vec<_> = outcome.staying.iter().collect();
     reasons.sort_by(|a, b| b.1.count.values.cmp(&a.1.count.values).then(a.0.cmp(b.0)));
     for (reason, about) in reasons.iter().take(REASONS) {
         let example = about.example.escape_ascii();
-        let _ = writeln!(
-            text,
-            "  {:>9} {reason} (the first: {example})",
-            thousands(about.count.values)
-        );
+        let count = thousands(about.count.values);
+        let _ = writeln!(text, "  {count:>9} {reason} (the first: {example})");
     }
     let more = reasons.len().saturating_sub(REASONS);
     if more > 0 {
@@ -230,6 +214,10 @@ fn text(outcome: &Outcome, plan: &Plan, is_applied: bool) -> String {
         let _ = writeln!(text, "nothing was changed; --apply --journal FILE moves them");
     }
     text
+}
+
+fn values(count: u64) -> String {
+    format!("{} value{}", thousands(count), if count == 1 { "" } else { "s" })
 }
 
 /// Puts back what a journal says was replaced.
@@ -248,8 +236,8 @@ fn undo(arguments: &Migrate, name: &str, limits: &Limits, journal: &std::path::P
         }
     }
     let text = format!(
-        "{} values put back; {} were written since, or never moved, {} are gone\n",
-        thousands(done),
+        "put back: {}; written since, or never moved: {}; gone: {}\n",
+        values(done),
         thousands(changed),
         thousands(gone)
     );

@@ -62,7 +62,6 @@ pub struct Xray {
     /// Keep a sample of the values in FOLDER, without their envelopes, for `regauge measure FOLDER/FORMAT`
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["list", "no_values"])]
     pub save: Option<PathBuf>,
-    /// Set a limit for each value, remove it with NAME=none, or remove all with none
     #[arg(long, value_name = "NAME=VALUE", value_parser = limit)]
     pub limit: Vec<Limit>,
     /// Show a progress bar

@@ -68,6 +68,8 @@ const OTHERS: &[&str] = &[
     "store scan --to",
     // A place.
     "store tenants move --to",
+    // What values become that stay where they are.
+    "migrate --to",
     // A number of keys, or of tenants.
     "store tenants list --limit",
     "store ls --limit",
@@ -170,8 +172,17 @@ fn messages_name_flags_that_are_there() {
     all_flags(&Cli::command(), &mut known);
     // Flags of programs that we run, or tell people to run.
     known.extend(
-        ["aptopt", "include", "variant", "no-install-recommends", "features", "release"]
-            .map(str::to_owned),
+        [
+            "aptopt",
+            "include",
+            "variant",
+            "no-install-recommends",
+            "features",
+            "release",
+            "rdb",
+            "disable-cas",
+        ]
+        .map(str::to_owned),
     );
     // Flags of a subcommand that this build does not have.
     known.extend(["noent", "data"].map(str::to_owned));
@@ -185,6 +196,9 @@ fn messages_name_flags_that_are_there() {
         "regauge-store",
         "regauge-gateway",
         "regauge-report",
+        "regauge-packing",
+        "regauge-sources",
+        "regauge-caches",
     ] {
         sources(&crates.join(one).join("src"), &mut |path, text| {
             if path.to_string_lossy().contains("tests") {

@@ -9,6 +9,7 @@ use regauge_caches::tally::{Count, Tally};
 use regauge_caches::{Report, Row};
 use regauge_measure::{bytes, thousands};
 
+use super::values;
 use crate::text::visible;
 
 /// A saving below this share of the bytes is not worth the work.
@@ -92,7 +93,9 @@ pub fn of(report: &Report) -> Vec<Advice> {
     let mut groups = Groups::new();
     for row in &report.rows {
         let tally = &row.tally;
-        let codec = tally.forms().first().map_or(Codec::Unknown, |(form, _)| form.codec);
+        let forms = tally.forms();
+        let mut codecs = forms.iter().map(|(form, _)| form.codec);
+        let codec = codecs.find(|codec| has_classes(*codec)).unwrap_or(Codec::Unknown);
         let with = |danger| tally.dangers.get(&danger).copied().filter(|count| count.values > 0);
         if let Some(count) = with(Danger::Attack) {
             group(&mut groups, Topic::Attack, "").add(row, count).name(tally, Risk::Notorious);
@@ -126,6 +129,14 @@ pub fn of(report: &Report) -> Vec<Advice> {
 
 fn runs_code(format: Format) -> bool {
     matches!(format, Format::Marshal | Format::Pickle)
+}
+
+fn has_classes(codec: Codec) -> bool {
+    match codec {
+        Codec::Format(format) => runs_code(format),
+        Codec::Plain(name, _) => name.starts_with("php-"),
+        _ => false,
+    }
 }
 
 /// Returns the format of a prefix, and the one to compare it with, if all sampled values are exact in that.
@@ -249,8 +260,4 @@ impl Advice {
         }
         words
     }
-}
-
-fn values(count: u64) -> String {
-    format!("{} value{}", thousands(count), if count == 1 { "" } else { "s" })
 }

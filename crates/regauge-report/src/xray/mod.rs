@@ -130,8 +130,8 @@ fn danger(text: &mut String, all: &Tally) {
     }
     let _ = writeln!(
         text,
-        "\n{} values ({}) are in formats that can run code when they are loaded:",
-        thousands(total),
+        "\nin formats that can run code when they are loaded: {} ({})",
+        values(total),
         share(total, all.all.values)
     );
     for (danger, words) in [
@@ -170,13 +170,13 @@ fn unknown(text: &mut String, all: &Tally) {
             format!("{} ({})", digits.join(" "), thousands(**count))
         })
         .collect();
-    let _ = writeln!(
-        text,
-        "\n{} values ({}) are not recognised. They begin with {}",
-        thousands(unknown.values),
+    let line = format!(
+        "not recognised: {} ({}), beginning with {}",
+        values(unknown.values),
         share(unknown.values, all.all.values),
         shown.join(", ")
     );
+    let _ = writeln!(text, "\n{}", wrapped(&line, COLUMNS).join("\n"));
 }
 
 /// Says what has no values to look into.
@@ -213,6 +213,10 @@ fn what_to_do(text: &mut String, advice: &[Advice], most: usize) {
     if more > 0 {
         let _ = writeln!(text, "  … and {} more; --full shows them", thousands(more as u64));
     }
+}
+
+fn values(count: u64) -> String {
+    format!("{} value{}", thousands(count), if count == 1 { "" } else { "s" })
 }
 
 /// Cuts a text to a width.
