@@ -18,7 +18,7 @@ enum Kind<'f> {
     Pieces {
         bytes: Vec<u8>,
         spans: std::vec::IntoIter<(u64, u64)>,
-        options: convert::Options,
+        options: Box<convert::Options>,
     },
 }
 
@@ -71,7 +71,7 @@ impl<'f> Values<'f> {
         options: &convert::Options,
     ) -> Result<Values<'static>, Error> {
         let bytes = std::fs::read(path).map_err(Error::io("read", path))?;
-        let options = options.clone();
+        let options = Box::new(options.clone());
         Ok(Values(Kind::Pieces { bytes, spans: spans.into_iter(), options }))
     }
 
