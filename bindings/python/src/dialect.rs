@@ -54,9 +54,11 @@ struct Refuses {
     differences: bool,
 }
 
+/// A word, and what it sets.
+type Word = (&'static str, fn(&mut Special));
+
 impl Special {
-    /// The words, and what each sets.
-    const WORDS: [(&str, fn(&mut Special)); 13] = [
+    const WORDS: [Word; 13] = [
         ("tuples", |special| special.tuples = true),
         ("bytes", |special| special.bytes = true),
         ("ints", |special| special.ints = true),

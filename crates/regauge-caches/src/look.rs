@@ -146,7 +146,11 @@ impl Looker {
                 return Look::of(Form::bare(steps, codec), inside);
             }
             let told = told(now);
-            let row = envelope::find(now, true, told).or_else(|| envelope::find(now, true, None));
+            let row = envelope::find(now, true, told).or_else(|| {
+                // Prose, JSON and HTML, of which there is most, are seen to be none by their first bytes.
+                let may_be = told.is_some() && told != Some(Format::Json) || may_be_enveloped(now);
+                may_be.then(|| envelope::find(now, true, None)).flatten()
+            });
             if let Some(row) = row
                 && let Some(look) = self.opened(now, row, &steps)
             {
@@ -299,6 +303,21 @@ impl Looker {
                 let is_stream = matches!(format, Format::Ndjson | Format::Yaml);
                 tape.is_ok_and(|tape| tape.is_some() || is_stream).then(|| Look::of(form, None))
             }
+        }
+    }
+}
+
+/// Returns whether bytes that are in no format may be an envelope: binary data, or text that is base64 and
+/// what signatures are joined with.
+fn may_be_enveloped(bytes: &[u8]) -> bool {
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/=-_.:%".contains(byte);
+    match bytes.trim_ascii_end() {
+        // The mark of cachelib, and that of zlib.
+        [b'!' | b'x', ..] => true,
+        text => {
+            !text.is_ascii()
+                || text.first().is_some_and(|byte| *byte < b' ')
+                || text.iter().all(is_word)
         }
     }
 }

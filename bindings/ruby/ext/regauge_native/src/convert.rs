@@ -42,9 +42,9 @@ fn named(from: VALUE) -> Result<Option<Format>, Raise> {
 /// # Errors
 /// An `ArgumentError` if there is none.
 pub fn format_symbol(format: Option<Format>) -> Result<VALUE, Raise> {
-    format.map(|format| ruby::symbol(format.name())).ok_or_else(|| {
-        ruby::argument_error("cannot detect the format from the bytes: pass from:")
-    })
+    format
+        .map(|format| ruby::symbol(format.name()))
+        .ok_or_else(|| ruby::argument_error("cannot detect the format from the bytes: pass from:"))
 }
 
 /// Returns the options, before it is known what is in an envelope.
@@ -150,8 +150,7 @@ pub fn convert_file(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let mut settings = settings(from, to, keywords)?;
     let map = mapped(&mut settings, [from, to, keywords, function, omit])?;
     let options = settings.core;
-    let (summary, bad) =
-        run(map.as_deref(), || files(&input, opened.as_ref(), &output, &options))?;
+    let (summary, bad) = run(map.as_deref(), || files(&input, opened.as_ref(), &output, &options))?;
     report(&summary, &bad, &options)
 }
 
@@ -174,12 +173,12 @@ fn files(
         Ok(())
     };
     let converted = match opened {
-        Some(opened) => envelope::convert(opened, options, &Values, on_bad).and_then(
-            |(bytes, summary)| {
+        Some(opened) => {
+            envelope::convert(opened, options, &Values, on_bad).and_then(|(bytes, summary)| {
                 std::fs::write(output, bytes)?;
                 Ok(summary)
-            },
-        ),
+            })
+        }
         None => {
             let file = regauge::output::FileOutput::new(std::fs::File::create(output)?)?;
             convert(Input::Again(&open), file, options, on_bad)
