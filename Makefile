@@ -83,8 +83,10 @@ test: lint                      ## Run lint, unit, conformance and command tests
 test-servers:                   ## Run the store's tests on every available server; REGAUGE_KILLS=3 for fewer kills, as in CI
 	$(PYTHON) tools/servers.py test --cargo "$(CARGO)" $(if $(FEATURES),--select "$(PACKAGES)") $(addprefix --require ,$(REQUIRE))
 
-test-caches:                    ## Run the tests of the sources on Redis (alone, as a cluster, with a Sentinel) and Memcached
+test-caches:                    ## Run the tests of the sources on Redis (alone, as a cluster, with a Sentinel) and Memcached; kill a migration
 	$(PYTHON) tools/cache_servers.py test --cargo "$(CARGO)" $(if $(FEATURES),--select "$(PACKAGES)") $(addprefix --require ,$(REQUIRE))
+	$(CARGO) build --quiet $(if $(FEATURES),$(PACKAGES),-p regauge-cli --features servers)
+	$(PYTHON) tools/cache_servers.py run --only redis $(addprefix --require ,$(filter redis,$(REQUIRE))) -- $(PYTHON) tools/migrate_check.py target/debug/regauge
 
 build:                          ## Build the release binary, target/release/regauge
 	$(CARGO) build --release -p regauge-cli --features servers,gateway,parquet

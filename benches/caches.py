@@ -4,11 +4,14 @@
 
     python3 benches/caches.py [--regauge PATH] [--megabytes 1000] [--pipe-gigabytes 10] [--rounds 5]
 
-The values are those that frameworks wrote in corpus/envelopes, with JSON, text and counters among them.
+Small values are those that frameworks wrote in corpus/envelopes, with JSON and counters among them; larger ones are pickles
+and JSON.
 """
 
 import argparse
+import json
 import pathlib
+import pickle
 import statistics
 import struct
 import subprocess
@@ -24,11 +27,21 @@ from memory_check import run  # noqa: E402
 
 
 def values():
-    """Returns the values: every file of the corpus, and as many plain ones."""
+    """Returns small values: every file of the corpus, and as many plain ones."""
     files = sorted(path for path in (ROOT / "corpus/envelopes").glob("*/*") if path.name != "expected.json")
     made = [path.read_bytes() for path in files]
     plain = [b'{"id":%d,"name":"a product","tags":["a","b"],"price":2.5}' % n for n in range(len(made) // 2)]
     return [*made, *plain, *(b"%d" % n for n in range(len(made) // 2))]
+
+
+def larger():
+    """Returns values of some kilobytes: pickles and JSON of the same rows, as an application keeps them."""
+    made = []
+    for n in range(64):
+        rows = [{"id": n * 100 + at, "name": f"product {at}", "price": at / 4, "tags": ["new", "sale"], "shop": None}
+                for at in range(20 + n % 20)]
+        made += [pickle.dumps(rows, 4), json.dumps(rows).encode()]
+    return made
 
 
 def string(data):
@@ -36,9 +49,9 @@ def string(data):
     return b"\x80" + struct.pack(">I", len(data)) + data
 
 
-def entries(megabytes):
+def entries(megabytes, given):
     """Yields pieces of a dump, without its head and end."""
-    given, number, left = values(), 0, megabytes * 1_000_000
+    number, left = 0, megabytes * 1_000_000
     names = ("views/products/{}-2026", "user:{}:session", ":1:articles.{}", "hits:{}", "queue/{}/jobs")
     while left > 0:
         piece = bytearray()
@@ -50,16 +63,16 @@ def entries(megabytes):
         yield bytes(piece)
 
 
-def write(file, megabytes):
+def write(file, megabytes, given):
     file.write(b"REDIS0003\xFE\0")
-    for piece in entries(megabytes):
+    for piece in entries(megabytes, given):
         file.write(piece)
     file.write(b"\xFF")
 
 
 def feed(pipe, gigabytes):
     """Writes a dump of so many gigabytes: the same 50 MB again and again."""
-    pieces = b"".join(entries(50))
+    pieces = b"".join(entries(50, values()))
     pipe.write(b"REDIS0003\xFE\0")
     for _ in range(gigabytes * 1_000_000_000 // len(pieces)):
         pipe.write(pieces)
@@ -76,26 +89,32 @@ def main():
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         dump = pathlib.Path(folder) / "dump.rdb"
-        with dump.open("wb") as file:
-            write(file, arguments.megabytes)
-        size = dump.stat().st_size
-        ways = {"keys and bytes counted, `--no-values`": ["--no-values"], "every value looked into": []}
-        samples = {what: [] for what in ways}
-        for _ in range(arguments.rounds):
-            for what, options in ways.items():
-                status, peak, processor, _ = run([arguments.regauge, "xray", str(dump), "--json", *options])
-                assert status == 0
-                samples[what].append((processor, peak))
-        for what, found in samples.items():
-            seconds = statistics.median(processor for processor, _ in found)
-            print(f"{what}: {size / seconds / 1e6:,.0f} MB a second of one core, "
-                  f"{max(peak for _, peak in found) / 1e6:.1f} MB of memory")
-            record("processor time", what, "regauge", [processor for processor, _ in found], size=size)
-            record("peak memory", what, "regauge", [peak / 1e6 for _, peak in found], unit="MB")
+        for what, given in (("values of 150 bytes", values()), ("values of 2 KB", larger())):
+            with dump.open("wb") as file:
+                write(file, arguments.megabytes, given)
+            measure(arguments, dump, what)
     if arguments.pipe_gigabytes:
         peak = piped(arguments.regauge, arguments.pipe_gigabytes)
         print(f"{arguments.pipe_gigabytes} GB from a pipe: {peak / 1e6:.1f} MB of memory")
         record("peak memory", f"{arguments.pipe_gigabytes} GB from a pipe", "regauge", [peak / 1e6], unit="MB")
+
+
+def measure(arguments, dump, of):
+    """Measures looking into a dump of such values, and counting them."""
+    size = dump.stat().st_size
+    ways = {f"{of}, each looked into": [], f"{of}, counted (`--no-values`)": ["--no-values"]}
+    samples = {what: [] for what in ways}
+    for _ in range(arguments.rounds):
+        for what, options in ways.items():
+            status, peak, processor, _ = run([arguments.regauge, "xray", str(dump), "--json", *options])
+            assert status == 0
+            samples[what].append((processor, peak))
+    for what, found in samples.items():
+        seconds = statistics.median(processor for processor, _ in found)
+        print(f"{what}: {size / seconds / 1e6:,.0f} MB a second of one core, "
+              f"{max(peak for _, peak in found) / 1e6:.1f} MB of memory")
+        record("processor time", what, "regauge", [processor for processor, _ in found], size=size)
+        record("peak memory", what, "regauge", [peak / 1e6 for _, peak in found], unit="MB")
 
 
 def piped(regauge, gigabytes):
