@@ -71,8 +71,8 @@ def write(file, megabytes, given):
 
 
 def feed(pipe, gigabytes):
-    """Writes a dump of so many gigabytes: the same 50 MB again and again."""
-    pieces = b"".join(entries(50, values()))
+    """Writes a dump of so many gigabytes: the same 50 MB of larger values again and again."""
+    pieces = b"".join(entries(50, larger()))
     pipe.write(b"REDIS0003\xFE\0")
     for _ in range(gigabytes * 1_000_000_000 // len(pieces)):
         pipe.write(pieces)
