@@ -111,12 +111,16 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens a journal to add to. A last line that was cut is removed.
+    /// Opens a journal to add to; a new one can be read by its owner only. A last line that was cut is removed.
     ///
     /// # Errors
     /// Those of the file.
     pub fn append(path: &Path) -> io::Result<Journal> {
-        let mut file = File::options().create(true).append(true).read(true).open(path)?;
+        match regauge_os::create_private_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+        let mut file = File::options().append(true).read(true).open(path)?;
         let mut end = file.metadata()?.len();
         let mut byte = [0];
         while end > 0 {

@@ -61,7 +61,7 @@ pub struct Migrate {
     /// Put back the values of a journal that are still what they were replaced by
     #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["to", "apply", "journal", "prefix"])]
     pub undo: Option<PathBuf>,
-    /// Most keys per second that are read from the server [default: as fast as it answers]
+    /// Most keys per second that are read from a server [default: as fast as it answers]
     #[arg(long, value_name = "N")]
     pub rate: Option<u32>,
     #[arg(long, value_enum, value_name = "HOW", default_value_t = ObjectsArg::Refuse)]

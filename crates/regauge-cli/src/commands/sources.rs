@@ -12,14 +12,15 @@ use crate::args::When;
 use crate::failure::{Failure, Result, named};
 use crate::progress::Meter;
 
-/// The schemes of servers, each with the feature that reads it.
-const SCHEMES: [&str; 7] = [
+/// How the addresses of servers begin.
+const SCHEMES: [&str; 8] = [
     "redis://",
     "rediss://",
     "valkey://",
     "valkeys://",
-    "unix://",
-    "redis+unix://",
+    "unix:",
+    "redis+unix:",
+    "valkey+unix:",
     "memcached://",
 ];
 

@@ -20,6 +20,7 @@ Examples:
   regauge xray dump.rdb --prefix views/ --full
   regauge xray dump.rdb.gz --json > cache.json
   ssh cache 'redis-cli --rdb -' | regauge xray -
+  regauge xray redis://cache:6379 --rate 1000
   regauge xray dump.rdb --list --prefix session: | jq -r 'select(.codec == \"pickle\").key'
   regauge xray dump.rdb --prefix views/ --save sample && regauge measure sample/marshal
       what these values cost in other formats, in the runtimes of this machine
@@ -35,7 +36,8 @@ Exit status: 0 done, 1 bad data or a failed read, 2 wrong usage.";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Xray {
-    /// Dump of Redis or Valkey, perhaps compressed; - is standard input
+    /// Dump of Redis or Valkey, perhaps compressed, or the address of a server, such as redis://localhost or
+    /// memcached://localhost; - is a dump on standard input
     #[arg(value_name = "SOURCE")]
     pub source: String,
     /// Look only at keys that begin with this text
@@ -47,6 +49,9 @@ pub struct Xray {
     /// Look at one key in N
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub one_in: u64,
+    /// Most keys per second that are read from a server [default: as fast as it answers]
+    #[arg(long, value_name = "N")]
+    pub rate: Option<u32>,
     /// Count keys and bytes, and do not look into values
     #[arg(long)]
     pub no_values: bool,
@@ -82,6 +87,7 @@ pub fn run(arguments: &Xray) -> Result {
             one_in => Sample::EveryNth(one_in),
         },
         values: !arguments.no_values,
+        rate: arguments.rate,
         ..Wanted::default()
     };
     let mut looking = Looking::new(limits);
