@@ -287,3 +287,18 @@ fn names_are_unique() {
         );
     }
 }
+
+/// `open` may be given a row that does not recognise the bytes.
+#[test]
+fn every_row_answers_to_any_bytes() {
+    let limits = Limits::default();
+    let tools = Tools { limits: &limits, packer: &Zlib };
+    for row in &ROWS {
+        for bytes in [&b""[..], b"!", b"\0", b"\x80", b"{}", b"a:b:c", b"--", b"\x04\x08"] {
+            let opened = envelope::open(bytes.to_vec(), row, false, &tools);
+            // Nothing is inside that was not given.
+            let length = opened.map_or(0, |opened| opened.bytes.len());
+            assert!(length <= bytes.len(), "{} {}", row.name, bytes.escape_ascii());
+        }
+    }
+}

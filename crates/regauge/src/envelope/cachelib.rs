@@ -7,7 +7,7 @@ use super::entry::not_single;
 use super::{Inside, Row, Taken, Tools};
 use crate::model::format::Format;
 use crate::sinks::memory::read_values;
-use crate::{Options, Result};
+use crate::{Error, Options, Result};
 
 /// What stands in front of every pickle.
 const MARK: u8 = b'!';
@@ -22,12 +22,17 @@ pub(super) const CACHELIB: Row = Row {
     looks_like: &[None],
     holds: &[Format::Pickle],
     looks: |bytes, _| matches!(bytes, [MARK, 0x80, 2..=5, _, ..]),
-    open: |bytes, _| {
-        let bytes = bytes[1..].to_vec();
-        Ok(Taken { facts: Vec::new(), steps: Vec::new(), format: Format::Pickle, bytes })
-    },
+    open,
     close: Some(close),
 };
+
+fn open(bytes: &[u8], _: &Tools<'_>) -> Result<Taken> {
+    let Some((&MARK, inside)) = bytes.split_first() else {
+        return Err(Error::syntax("found no exclamation mark, expected one and a pickle"));
+    };
+    let bytes = inside.to_vec();
+    Ok(Taken { facts: Vec::new(), steps: Vec::new(), format: Format::Pickle, bytes })
+}
 
 fn close(_: &[u8], inside: &Inside<'_>, tools: &Tools<'_>) -> Result<Vec<u8>> {
     let mut options = Options::new(inside.format, inside.format);
