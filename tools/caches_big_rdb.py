@@ -253,7 +253,7 @@ def main():
                     crc = checksum(table, piece, crc)
             out.write(crc.to_bytes(8, "little"))
     except BrokenPipeError:
-        # Whoever reads has seen enough.
+        # The reader has stopped.
         return 0
     except Refused as why:
         print(f"caches_big_rdb: {options.dump}: {why}", file=sys.stderr)

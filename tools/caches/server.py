@@ -21,7 +21,7 @@ def free_port():
 def started(folder, patience=300):
     """Yields host and port of a server with its dump.rdb in a folder, which is loaded if it is there.
 
-    It saves only when it is told to.
+    It saves only on request.
     """
     try:
         import redis

@@ -8,6 +8,16 @@ class CoderTest < Minitest::Test
 
   R = Regauge
 
+  def require_active_support
+    begin
+      require "active_support"
+      require "active_support/cache"
+    rescue LoadError
+      skip "no Active Support"
+    end
+    require "regauge/active_support"
+  end
+
   def test_every_format_is_a_coder
     R::FORMATS.each do |name, codec|
       next if %i[ndjson csv tsv].include?(name)
@@ -64,13 +74,7 @@ class CoderTest < Minitest::Test
   end
 
   def test_a_cache_of_rails_moves_off_marshal
-    begin
-      require "active_support"
-      require "active_support/cache"
-    rescue LoadError
-      skip "no Active Support"
-    end
-    require "regauge/active_support"
+    require_active_support
     Dir.mktmpdir do |folder|
       before = ActiveSupport::Cache::FileStore.new(folder)
       before.write("old", { "user" => [1, "é"], "at" => Time.at(0) }, expires_in: 3600, version: 3)
@@ -103,13 +107,7 @@ class CoderTest < Minitest::Test
   end
 
   def test_a_cache_moves_in_three_steps
-    begin
-      require "active_support"
-      require "active_support/cache"
-    rescue LoadError
-      skip "no Active Support"
-    end
-    require "regauge/active_support"
+    require_active_support
     Dir.mktmpdir do |folder|
       told = []
       cache = ->(coder) { ActiveSupport::Cache::FileStore.new(folder, coder: coder) }
@@ -134,13 +132,7 @@ class CoderTest < Minitest::Test
   end
 
   def test_a_cache_entry_of_an_attacker_is_inert
-    begin
-      require "active_support"
-      require "active_support/cache"
-    rescue LoadError
-      skip "no Active Support"
-    end
-    require "regauge/active_support"
+    require_active_support
     coder = R::CacheCoder.new(R::MessagePack)
     evil = "\x04\x08o:\x20ActiveSupport::Cache::Entry\x06:\x0b@valueo:\x08ERB\x06:\x09@srcI\"\x09true\x06:\x06ET".b
     entry = coder.load(evil)
@@ -152,13 +144,7 @@ class CoderTest < Minitest::Test
 
   # Entries as Rails 7.1 and later write them, by Rails itself if it is installed.
   def test_entries_of_rails_7_1
-    begin
-      require "active_support"
-      require "active_support/cache"
-    rescue LoadError
-      skip "no Active Support"
-    end
-    require "regauge/active_support"
+    require_active_support
     coder = R::CacheCoder.new(R::MessagePack, permit: [Time])
     later = Time.now.to_f + 60
     head = ->(type, expires: -1.0, version: nil) { "\x00\x11".b + [type, expires, version&.bytesize || -1].pack("CEl<") + version.to_s.b }

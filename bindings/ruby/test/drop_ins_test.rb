@@ -433,7 +433,7 @@ class DropInsTest < Minitest::Test
     assert_same_outcomes("bson", cut, { all: read })
   end
 
-  # Keys are checked as soon as bson is told to.
+  # Keys are checked from the moment that bson's option is set.
   def test_configuration_of_bson
     needs_bson
     skip "bson 5 checks no keys" unless BSON::Config.respond_to?(:validating_keys=)

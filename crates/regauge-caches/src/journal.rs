@@ -105,6 +105,9 @@ impl Entry {
     }
 }
 
+/// How much is read at once, to find the end of the last whole line.
+const BLOCK_BYTES: usize = 64 << 10;
+
 /// A journal that grows.
 pub struct Journal {
     file: File,
@@ -122,14 +125,16 @@ impl Journal {
         }
         let mut file = File::options().append(true).read(true).open(path)?;
         let mut end = file.metadata()?.len();
-        let mut byte = [0];
+        let mut block = vec![0; BLOCK_BYTES];
         while end > 0 {
-            file.seek(SeekFrom::Start(end - 1))?;
-            file.read_exact(&mut byte)?;
-            if byte == *b"\n" {
+            let length = end.min(BLOCK_BYTES as u64) as usize;
+            file.seek(SeekFrom::Start(end - length as u64))?;
+            file.read_exact(&mut block[..length])?;
+            let whole = block[..length].iter().rposition(|byte| *byte == b'\n');
+            end -= (length - whole.map_or(0, |at| at + 1)) as u64;
+            if whole.is_some() {
                 break;
             }
-            end -= 1;
         }
         file.set_len(end)?;
         Ok(Journal { file })
@@ -214,6 +219,8 @@ mod tests {
         let mut journal = Journal::append(&path).unwrap();
         journal.add(&all[..1]).unwrap();
         Journal::append(&path).unwrap().add(&all[1..]).unwrap();
+        let data = std::fs::metadata(&path).unwrap();
+        assert_eq!(regauge_os::mode_if_shared(&data), None);
         let read = |path| Entries::open(path).unwrap().collect::<Result<Vec<_>>>();
         assert_eq!(read(&path).unwrap(), all);
         let bytes = std::fs::read(&path).unwrap();

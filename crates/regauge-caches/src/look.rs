@@ -340,12 +340,6 @@ fn ends_like_pickle(bytes: &[u8]) -> bool {
     bytes.len() > 2 && bytes.ends_with(b".")
 }
 
-/// Returns whether bytes that no format recognises are pickles, all of which can be read.
-pub(crate) fn is_bare_pickle(bytes: &[u8], limits: &Limits) -> bool {
-    let is_whole = || pickle::survey(bytes, limits).error.is_none();
-    ends_like_pickle(bytes) && is_whole()
-}
-
 /// Returns whether a text is like a map in YAML: several lines, the first of which is a word, a colon, and
 /// perhaps a value. Prose rarely goes on like this to its end.
 fn is_like_yaml(bytes: &[u8]) -> bool {

@@ -2,17 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use regauge::detect::HEAD_BYTES;
-use regauge::envelope::{self, Opened, Tools};
-use regauge::{Error, Format, Objects, OnLoss, Options, convert_bytes};
+use regauge::convert::convert_counted;
+use regauge::envelope::{self, Tools};
+use regauge::hint::Hint;
+use regauge::{Error, Format, Objects, OnLoss, Options};
 use regauge_packing::Values;
 use regauge_sources::Item;
 
-use crate::look;
+use crate::look::{Codec, Form, Looker};
 use crate::tally::Count;
 
-/// How many reasons and prefixes are told apart; the rest is counted together.
+/// How many reasons are told apart; the rest is counted together.
 const REASONS_MAX: usize = 1000;
+/// A number of so many digits is a value, rather than a part of the message.
+const LONG_DIGITS: usize = 5;
+/// The longest key that is kept as an example.
+const KEY_BYTES: usize = 200;
 
 /// What values become.
 #[derive(Clone, Copy, Debug)]
@@ -39,46 +44,76 @@ pub enum Step {
 }
 
 impl Plan {
-    /// Returns the new bytes of a value, if it is Marshal or pickle, perhaps in an envelope.
-    pub fn step(&self, bytes: &[u8]) -> Step {
-        let told = Format::from_magic(&bytes[..bytes.len().min(HEAD_BYTES)]);
-        // The first protocols of pickle have no mark.
-        let told = match told {
-            None if look::is_bare_pickle(bytes, &self.limits) => Some(Format::Pickle),
-            told => told,
+    /// Returns the new bytes of a value, if it is Marshal or pickle, perhaps in an envelope. `flags` is what the
+    /// client stored beside it.
+    pub fn step(&self, bytes: &[u8], flags: Option<u32>) -> Step {
+        let form = Looker::new(self.limits).look(bytes).form;
+        let Codec::Format(from) = form.codec else { return Step::Other };
+        if !runs_code(from) {
+            return Step::Other;
+        }
+        let moved = match flags.filter(|flags| *flags != 0) {
+            Some(flags) => Err(flagged(flags, from)),
+            None => self.moved(bytes, &form, from),
         };
+        moved.map_or_else(Step::Stay, Step::Move)
+    }
+
+    fn moved(&self, bytes: &[u8], form: &Form, from: Format) -> regauge::Result<Vec<u8>> {
+        if !form.steps.is_empty() {
+            return Err(compressed(form));
+        }
         let tools = Tools { limits: &self.limits, packer: &Values };
-        let opened = envelope::find_whole(bytes, told)
-            .and_then(|row| envelope::open(bytes.to_vec(), row, false, &tools).ok());
-        match opened {
-            Some(opened) if runs_code(opened.format) => match self.inside(&opened, &tools) {
-                Ok(new) => Step::Move(new),
-                Err(error) => Step::Stay(error),
-            },
-            None if told.is_some_and(runs_code) => match self.converted(bytes, told) {
-                Ok(new) => Step::Move(new),
-                Err(error) => Step::Stay(error),
-            },
-            _ => Step::Other,
+        match envelope::find_whole(bytes, Some(from)).filter(|_| !form.rows.is_empty()) {
+            None => self.converted(bytes, from),
+            Some(row) => {
+                let opened = envelope::open(bytes.to_vec(), row, false, &tools)?;
+                let new = self.converted(&opened.bytes, from)?;
+                envelope::close(&opened, self.to, new, &tools)
+            }
         }
     }
 
-    fn inside(&self, opened: &Opened, tools: &Tools<'_>) -> regauge::Result<Vec<u8>> {
-        let new = self.converted(&opened.bytes, Some(opened.format))?;
-        envelope::close(opened, self.to, new, tools)
-    }
-
-    fn converted(&self, bytes: &[u8], from: Option<Format>) -> regauge::Result<Vec<u8>> {
-        let mut options = Options::new(from.unwrap_or(self.to), self.to);
+    fn converted(&self, bytes: &[u8], from: Format) -> regauge::Result<Vec<u8>> {
+        let mut options = Options::new(from, self.to);
         options.limits = self.limits;
         options.objects = Some(self.objects);
         options.on_loss = self.on_loss;
-        convert_bytes(bytes, &options)
+        let (mut new, documents) = convert_counted(bytes, &options)?;
+        if documents != 1 {
+            let found = format!("found {documents} documents, expected the only one of a value");
+            return Err(Error::unrepresentable(found));
+        }
+        // The newline at the end of a JSON file is no part of the value.
+        if self.to == Format::Json && new.ends_with(b"\n") {
+            new.pop();
+        }
+        Ok(new)
     }
 }
 
-fn runs_code(format: Format) -> bool {
+/// Returns whether loading a format can run code.
+pub fn runs_code(format: Format) -> bool {
     matches!(format, Format::Marshal | Format::Pickle)
+}
+
+#[cold]
+fn compressed(form: &Form) -> Error {
+    let steps = form.steps.join(", ");
+    Error::unrepresentable(format!(
+        "found {} in {steps}, expected it bare or in an envelope",
+        form.codec.title()
+    ))
+    .hint(Hint::say("let the application write it again"))
+}
+
+#[cold]
+fn flagged(flags: u32, from: Format) -> Error {
+    Error::unrepresentable(format!(
+        "found the flags {flags} beside it, by which its client knows that it is {}",
+        from.title()
+    ))
+    .hint(Hint::say("let the application write it again"))
 }
 
 /// What a migration did, or would do.
@@ -98,7 +133,8 @@ pub struct Outcome {
 
 /// Returns why a value stays, in words that are the same for the same cause in another value.
 fn reason(error: &Error) -> String {
-    let Some(path) = error.path() else { return error.message().to_owned() };
+    let message = without_value(error.message());
+    let Some(path) = error.path() else { return message };
     let mut place = String::new();
     let mut is_index = false;
     for c in path.to_string().chars() {
@@ -115,7 +151,27 @@ fn reason(error: &Error) -> String {
         }
         place.push(c);
     }
-    format!("at {place}: {}", error.message())
+    format!("at {place}: {message}")
+}
+
+/// Leaves the value out of a message: `(2026-11-26)`, and long numbers.
+fn without_value(message: &str) -> String {
+    let mut text = String::new();
+    let mut rest = message;
+    while let Some(at) = rest.find(|c: char| c == '(' || c.is_ascii_digit()) {
+        let (before, from) = rest.split_at(at);
+        let digits = from.bytes().take_while(u8::is_ascii_digit).count();
+        let (shown, length) = match (digits, from.find(')')) {
+            (0, Some(end)) => ("", end + 1),
+            (0, None) => ("(", 1),
+            (1..LONG_DIGITS, _) => (&from[..digits], digits),
+            _ => ("…", digits),
+        };
+        text += if shown.is_empty() { before.trim_end() } else { before };
+        text += shown;
+        rest = &from[length..];
+    }
+    text + rest
 }
 
 /// Why values stay.
@@ -135,8 +191,10 @@ impl Outcome {
             reason = "other reasons".to_owned();
         }
         let entry = self.staying.entry(reason);
-        let reason =
-            entry.or_insert_with(|| Reason { count: Count::default(), example: item.key.to_vec() });
+        let reason = entry.or_insert_with(|| Reason {
+            count: Count::default(),
+            example: item.key[..item.key.len().min(KEY_BYTES)].to_vec(),
+        });
         reason.count.values += 1;
         reason.count.bytes += item.bytes;
     }
@@ -168,24 +226,31 @@ mod tests {
     #[test]
     fn what_runs_code_moves_and_the_rest_is_left() {
         let plan = plan(Format::Msgpack, Objects::Refuse);
-        let moved = |bytes: &[u8]| match plan.step(bytes) {
+        let moved = |bytes: &[u8]| match plan.step(bytes, None) {
             Step::Move(new) => new,
             other => panic!("{other:?}"),
         };
         assert_eq!(moved(b"\x04\x08[\x06i\x06"), b"\x91\x01");
         assert_eq!(moved(b"\x80\x04]\x94K\x01a."), b"\x91\x01");
         for other in [&b"{\"a\":1}"[..], b"text", b"17", b"", b"\x81\xA1a\x01"] {
-            assert!(matches!(plan.step(other), Step::Other), "{}", other.escape_ascii());
+            assert!(matches!(plan.step(other, Some(1)), Step::Other), "{}", other.escape_ascii());
         }
-        let Step::Stay(error) = plan.step(b"\x04\x08[\x06o:\x08Foo\0") else { panic!() };
+        let Step::Stay(error) = plan.step(b"\x04\x08[\x06o:\x08Foo\0", None) else { panic!() };
         assert!(reason(&error).starts_with("at $[*]: found "), "{}", reason(&error));
+        for (message, expected) in [
+            ("found a date (2026-11-26), which X cannot hold", "found a date, which X cannot hold"),
+            ("found the integer -1208925819614629174706176 there", "found the integer -… there"),
+            ("found 2 documents (", "found 2 documents ("),
+        ] {
+            assert_eq!(without_value(message), expected);
+        }
     }
 
     #[test]
     fn an_envelope_stays_around_it() {
         let plan = plan(Format::Msgpack, Objects::Data);
         let old = made("rails-7.1.6/7.1-hash.bin");
-        let Step::Move(new) = plan.step(&old) else { panic!() };
+        let Step::Move(new) = plan.step(&old, Some(0)) else { panic!() };
         assert_eq!(new[..2], old[..2]);
         let row = envelope::find_whole(&new, None).unwrap();
         let tools = Tools { limits: &plan.limits, packer: &Values };
@@ -195,7 +260,37 @@ mod tests {
             ("rails-cache-7.1", Format::Msgpack)
         );
         // Django reads only pickle there.
-        let Step::Stay(error) = plan.step(&made("django-5.2.19/table-dict.txt")) else { panic!() };
+        let Step::Stay(error) = plan.step(&made("django-5.2.19/table-dict.txt"), None) else {
+            panic!()
+        };
         assert!(error.message().contains("expected"), "{error}");
+    }
+
+    #[test]
+    fn what_cannot_move_is_told_and_never_taken_for_something_else() {
+        use regauge::envelope::{Packer as _, Packing};
+        let as_msgpack = plan(Format::Msgpack, Objects::Refuse);
+        let pickle = b"\x80\x04]\x94K\x01a.";
+        let packed = Values.pack(Packing::Gzip, pickle).unwrap();
+        for (bytes, flags, reason) in [
+            (&packed[..], None, "found Python pickle in gzip, expected it bare or in an envelope"),
+            (
+                pickle,
+                Some(1),
+                "found the flags 1 beside it, by which its client knows that it is Python pickle",
+            ),
+            (
+                b"\x04\x08i\x06\x04\x08i\x07",
+                None,
+                "found 2 documents, expected the only one of a value",
+            ),
+        ] {
+            let Step::Stay(error) = as_msgpack.step(bytes, flags) else { panic!("{reason}") };
+            assert_eq!(error.message(), reason);
+        }
+        // Without the newline of a file.
+        let as_json = plan(Format::Json, Objects::Refuse);
+        let Step::Move(new) = as_json.step(pickle, Some(0)) else { panic!() };
+        assert_eq!(new, b"[1]");
     }
 }

@@ -7,8 +7,9 @@ use regauge_sources::{Item, Kind};
 use crate::look::{Danger, Form, Look, Risk};
 use crate::prefix::Merge;
 
-/// How many classes are counted by name.
-const CLASSES_MAX: usize = 1000;
+/// How many classes are counted by name, and how many bytes of a name.
+const CLASSES_MAX: usize = 200;
+const CLASS_BYTES: usize = 200;
 /// How many first bytes of unknown values are told apart.
 const BEGINS_MAX: usize = 64;
 /// How many of the largest keys are kept.
@@ -90,7 +91,7 @@ pub struct Expiry {
     pub range: Option<(i64, i64)>,
 }
 
-/// Some values of a prefix: what is inside of their envelopes, evenly over the keys that were read.
+/// Some values of a prefix: what is inside their envelopes, evenly over the keys that were read.
 #[derive(Debug, Default)]
 pub struct Sample {
     /// What they are, the bytes as they were stored, and what is inside.
@@ -132,6 +133,7 @@ impl Tally {
     }
 
     fn count_class(&mut self, name: &str, class: Class) {
+        let name = &name[..name.floor_char_boundary(CLASS_BYTES)];
         let is_full = self.classes.len() >= CLASSES_MAX;
         match self.classes.get_mut(name) {
             Some(known) => {
@@ -154,7 +156,7 @@ impl Tally {
         self.largest.truncate(LARGEST);
     }
 
-    /// Returns the share of a form, the most frequent first, by bytes.
+    /// Returns the forms, the one with the most bytes first.
     pub fn forms(&self) -> Vec<(&Form, Count)> {
         let mut forms: Vec<_> = self.forms.iter().map(|(form, count)| (form, *count)).collect();
         forms.sort_by(|(one, a), (other, b)| b.bytes.cmp(&a.bytes).then_with(|| one.cmp(other)));

@@ -128,6 +128,8 @@ fn samples_are_kept_without_their_envelopes() {
     let folder = Folder::new();
     folder.write("dump.rdb", mixed());
     folder.run("xray dump.rdb --prefix views/ --save sample").status(0);
+    let again = folder.run("xray dump.rdb --prefix views/ --save sample").status(2);
+    assert_eq!(again.stderr, "regauge: sample: has files in it, expected a new folder\n");
     let kept = folder.path("sample/marshal");
     let first = std::fs::read_dir(kept).unwrap().next().unwrap().unwrap().path();
     assert_eq!(std::fs::read(first).unwrap()[..2], *b"\x04\x08");
@@ -150,6 +152,7 @@ fn what_is_no_dump_and_what_is_damaged() {
     let whole = mixed();
     folder.write("cut.rdb", &whole[..whole.len() / 2]);
     let ran = folder.run("xray cut.rdb").status(1);
+    assert!(ran.text().starts_with("cut.rdb: 4"), "{}", ran.text());
     assert!(ran.text().contains("not read to its end"), "{}", ran.text());
     assert!(ran.stderr.contains("byte "), "{}", ran.stderr);
 }
@@ -172,6 +175,8 @@ fn a_dry_run_says_what_would_move() {
     }
     assert_eq!(ran.stderr, "regauge: dump.rdb: found 20 values that cannot move to MessagePack\n");
     folder.run("migrate dump.rdb --to msgpack --prefix hits").silent();
+    let ran = folder.run("migrate dump.rdb --to pickle").status(2);
+    assert!(ran.stderr.contains("can run code as well; pass msgpack"), "{}", ran.stderr);
     let ran = folder.run("migrate dump.rdb --to msgpack --apply --journal j").status(2);
     assert!(ran.stderr.contains("a dump cannot be changed"), "{}", ran.stderr);
     assert!(!folder.names().contains(&"j".to_owned()));

@@ -1,4 +1,4 @@
-//! Redis: alone, behind a socket and TLS, as a cluster, and with a Sentinel.
+//! Redis: a single server, through TCP, a socket and TLS; a cluster; a master with a Sentinel.
 
 #![cfg(feature = "redis")]
 

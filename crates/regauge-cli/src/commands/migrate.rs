@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use regauge::{Error, Format, Limits};
 use regauge_caches::journal::{Entries, Entry, Journal};
-use regauge_caches::migrate::{Outcome, Plan, Step};
+use regauge_caches::migrate::{Outcome, Plan, Step, runs_code};
 use regauge_measure::{bytes, thousands};
 use regauge_sources::{Flow, Item, Replaced, Source, Wanted};
 
@@ -83,6 +83,12 @@ pub fn run(arguments: &Migrate) -> Result {
         return undo(arguments, &name, &limits, journal);
     }
     let Some(to) = arguments.to else { return Ok(()) };
+    if runs_code(to) {
+        let name = to.name();
+        return Err(Failure::usage(format!(
+            "--to {name}: loading that can run code as well; pass msgpack, cbor or json"
+        )));
+    }
     if arguments.apply && !sources::is_server(&arguments.source) {
         return Err(Failure::usage(format!(
             "{name}: a dump cannot be changed; leave out --apply, or give the server's address"
@@ -138,7 +144,7 @@ struct Work {
 impl Work {
     fn take(&mut self, item: &Item<'_>, plan: &Plan) -> regauge::Result {
         let Some(value) = item.value else { return Ok(()) };
-        let new = match plan.step(value) {
+        let new = match plan.step(value, item.flags) {
             Step::Other => {
                 self.outcome.others.add(item.bytes);
                 return Ok(());

@@ -78,6 +78,12 @@ pub struct Xray {
 pub fn run(arguments: &Xray) -> Result {
     let limits = Limit::apply(&arguments.limit);
     let name = &sources::name(&arguments.source);
+    if let Some(folder) = &arguments.save
+        && folder.read_dir().is_ok_and(|mut files| files.next().is_some())
+    {
+        let folder = folder.display();
+        return Err(Failure::usage(format!("{folder}: has files in it, expected a new folder")));
+    }
     let mut source = sources::open(&arguments.source, &limits, arguments.progress)?;
     let wanted = Wanted {
         prefix: arguments.prefix.as_bytes(),

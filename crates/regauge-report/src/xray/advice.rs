@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use regauge::Format;
 use regauge::envelope::Packing;
 use regauge_caches::look::{Codec, Danger, Risk};
+use regauge_caches::migrate::runs_code;
 use regauge_caches::tally::{Count, Tally};
 use regauge_caches::{Report, Row};
 use regauge_measure::{bytes, thousands};
@@ -127,10 +128,6 @@ pub fn of(report: &Report) -> Vec<Advice> {
     advice
 }
 
-fn runs_code(format: Format) -> bool {
-    matches!(format, Format::Marshal | Format::Pickle)
-}
-
 fn has_classes(codec: Codec) -> bool {
     match codec {
         Codec::Format(format) => runs_code(format),
@@ -222,7 +219,7 @@ impl Group {
                 }
             }
             Topic::Repeated => {
-                format!("{about} are equal to one of another key: {}", bytes(bytes_about))
+                format!("{about} are equal to another one: {}", bytes(bytes_about))
             }
             Topic::Forever => {
                 format!("{about} never expire, while most keys here do: {}", bytes(bytes_about))

@@ -52,11 +52,15 @@ pub fn screen(report: &Report, about: &About<'_>, full: bool) -> String {
 
 fn heading(text: &mut String, report: &Report, about: &About<'_>) {
     let all = &report.all;
+    // What failed has none.
+    let title = match about.summary.title.as_str() {
+        "" => String::new(),
+        title => format!("{title}, "),
+    };
     let _ = write!(
         text,
-        "{}: {}, {} keys, {} values, {}",
+        "{}: {title}{} keys, {} values, {}",
         visible(about.name),
-        about.summary.title,
         thousands(all.keys),
         thousands(all.all.values),
         bytes(all.all.bytes)

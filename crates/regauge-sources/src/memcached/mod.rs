@@ -12,7 +12,6 @@
 //!
 //! Protocol: Memcached's `doc/protocol.txt`. Not supported: TLS, and servers that ask for a password.
 
-mod flags;
 mod keys;
 mod link;
 
@@ -22,7 +21,6 @@ use crate::feed::{Each, Feed, Head};
 use crate::pace::Pace;
 use crate::source::At;
 use crate::{Flow, Kind, Replaced, Source, Summary, Wanted};
-pub use flags::{dalli, python};
 use keys::Stored;
 use link::{Answer, Link};
 

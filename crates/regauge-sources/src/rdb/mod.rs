@@ -182,15 +182,15 @@ impl<R: Read> Rdb<R> {
         held: &mut Vec<u8>,
         feed: &mut Feed<'_>,
     ) -> Result<Flow> {
+        if !feed.takes(head.database, head.key, head.kind) {
+            skip::value(&mut self.input, layout)?;
+            return Ok(Flow::Continue);
+        }
         let skipped = &mut feed.summary.skipped;
         match layout {
             Layout::Stream(_) => skipped.streams += 1,
             Layout::Module => skipped.modules += 1,
             _ => {}
-        }
-        if !feed.takes(head.database, head.key, head.kind) {
-            skip::value(&mut self.input, layout)?;
-            return Ok(Flow::Continue);
         }
         if !feed.wanted.values {
             let start = self.input.offset();
@@ -259,7 +259,7 @@ impl<R: Read> Rdb<R> {
         }
         let (at, computed) = (self.input.offset(), self.input.window.checksum());
         let found = u64::from_le_bytes(self.input.window.array()?);
-        // A server that is told to save time writes none: `rdbchecksum no`.
+        // With `rdbchecksum no`, the server writes zeros.
         if found == 0 || found == computed {
             return Ok(());
         }

@@ -183,8 +183,8 @@ pub fn peel(
     }
 }
 
-/// Returns the row that recognises all of an input: as what it is told to be, as what it begins like, or as
-/// no format.
+/// Returns the row that recognises all of an input: in its known format, in the one that its first bytes look
+/// like, or in none.
 pub fn find_whole(bytes: &[u8], told: Option<Format>) -> Option<&'static Row> {
     [told, seen(bytes), None].into_iter().find_map(|format| find(bytes, true, format))
 }
