@@ -133,7 +133,8 @@ impl Tally {
     }
 
     fn count_class(&mut self, name: &str, class: Class) {
-        let name = &name[..name.floor_char_boundary(CLASS_BYTES)];
+        let end = (0..=name.len().min(CLASS_BYTES)).rfind(|end| name.is_char_boundary(*end));
+        let name = &name[..end.unwrap_or(0)];
         let is_full = self.classes.len() >= CLASSES_MAX;
         match self.classes.get_mut(name) {
             Some(known) => {

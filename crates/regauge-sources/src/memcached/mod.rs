@@ -7,7 +7,8 @@
 //!   `get_hits`, do count it.
 //! - **Nothing is written** but by [`Source::replace_if_unchanged`]: `ms` with the value's own `cas` number, flags and
 //!   remaining time. Times are whole seconds, so a value may live up to one longer.
-//! - **Flags** are what the client that stored the value makes of them: [`dalli`] and [`python`] name them.
+//! - **Flags** are what the client that stored the value makes of them: most use the lowest bit for a value that the
+//!   language serialized.
 //! - **Memory**: one value, and 1,000 keys.
 //!
 //! Protocol: Memcached's `doc/protocol.txt`. Not supported: TLS, and servers that ask for a password.
