@@ -131,6 +131,53 @@ class CoderTest < Minitest::Test
     assert_raises(ArgumentError) { R::CacheCoder.new(R::MessagePack, writes: OldCoder, reads_old: false) }
   end
 
+  Basket = Struct.new(:owner)
+
+  def test_rails_writes_until_the_cutover
+    require_active_support
+    Dir.mktmpdir do |folder|
+      old = ActiveSupport::Cache::FileStore.new(folder)
+      both = ActiveSupport::Cache::FileStore.new(folder, coder: R::CacheCoder.new(R::MessagePack, writes: :rails))
+      [{ "a" => [1] }, "text", nil, "long " * 1000].each_with_index do |value, at|
+        both.write(at.to_s, value, expires_in: 60)
+        assert_equal [true, value], [old.exist?(at.to_s), old.read(at.to_s)]
+        old.write(at.to_s, value)
+        assert_equal [true, value], [both.exist?(at.to_s), both.read(at.to_s)]
+      end
+    end
+  end
+
+  def test_the_lock_names_the_classes_of_what_it_refuses
+    require_active_support
+    coder = R::CacheCoder.new(R::MessagePack, reads_old: false)
+    head = "\x00\x11".b + [1, -1.0, -1].pack("CEl<")
+    error = assert_raises(R::DecodeError) { coder.load(head + Marshal.dump("in" => [Basket.new("Ada")])) }
+    assert_equal "found an entry of Rails with the classes CoderTest::Basket, expected one of Regauge::MessagePack",
+                 error.message
+  end
+
+  # What `regauge migrate` makes of an entry of Rails 7.1, which Rails' own :message_pack serializer reads too.
+  def test_entries_in_messagepack
+    require_active_support
+    told = []
+    coder = R::CacheCoder.new(R::MessagePack, on_old: ->(bytes) { told << bytes })
+    head = ->(type = 1, version: nil) { "\x00\x11".b + [type, -1.0, version&.bytesize || -1].pack("CEl<") + version.to_s.b }
+    value = { "name" => "\u05D0da", "at" => Time.at(5).utc, "none" => nil }
+    moved = "\xCC\x80".b + R::MessagePack.dump(value)
+    found = coder.load(head[version: "v3"] + moved)
+    assert_equal [value, "v3"], [found.value, found.version]
+    assert_equal value, coder.load(head[0x81] + Zlib.deflate(moved)).value
+    assert_equal value, R::CacheCoder.new(R::CBOR, reads_old: false).load(head[] + moved).value
+    entry = ActiveSupport::Cache::Entry.new(value, version: "v3", compress: false)
+    assert_equal head[version: "v3"] + moved, coder.dump(entry)
+    cbor = R::CacheCoder.new(R::CBOR)
+    assert_equal value, cbor.load(cbor.dump(entry)).value
+    # A symbol of Rails: only Rails can read it.
+    assert_nil coder.load(head[] + "\xCC\x80\x91\xC7\x02\x00id".b)
+    assert_nil coder.load(head[] + "\x91\x01".b)
+    assert_empty told
+  end
+
   def test_a_cache_entry_of_an_attacker_is_inert
     require_active_support
     coder = R::CacheCoder.new(R::MessagePack)
