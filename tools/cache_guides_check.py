@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""Follows the guides that need a cache, with real Rails and Django: every command runs, in the order of its page, and
+prints what the page shows.
+
+    python3 tools/cache_servers.py run --only redis -- python3 tools/cache_guides_check.py path/to/regauge
+
+The rules are those of crates/regauge-cli/tests/guides.rs: in an output, `…` stands for any text, and a line of it alone
+for any lines. The pages' redis://localhost:6379 is the server of REGAUGE_TEST_REDIS, whose database 0 must be empty.
+`--show` prints what the commands print instead of comparing it.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import cache_apps
+from migrate_check import Client
+
+GUIDES = Path(__file__).resolve().parent.parent / "docs/guides"
+ADDRESS = "redis://localhost:6379"
+PAGES = {"leave-marshal.md": ("rails",), "leave-pickle.md": ("django",)}
+
+
+def steps(text):
+    """Yields the steps of a page: a file with its content, or a command with the lines that it prints."""
+    for language, block in re.findall(r"^```(\w+)\n(.*?)^```$", text, re.S | re.M):
+        name = re.match(r"# (\S+\.\w+)\n", block)
+        if language in ("python", "ruby") and name:
+            yield "write", name[1], block
+        elif language == "console":
+            for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
+                lines = part.splitlines()
+                command = [lines.pop(0)]
+                while command[-1].endswith("\\"):
+                    command.append(lines.pop(0))
+                yield "run", "\n".join(command), lines
+        elif language != "text":
+            raise ValueError(f"a block marked {language} that nothing runs: {block[:60]}")
+
+
+def is_as_shown(shown, printed):
+    """Returns whether lines are as shown, where a line `…` stands for any lines."""
+    if not shown:
+        return not printed
+    if shown[0] == "…":
+        return any(is_as_shown(shown[1:], printed[at:]) for at in range(len(printed) + 1))
+    wanted = ".*".join(re.escape(part) for part in shown[0].split("…"))
+    return bool(printed) and re.fullmatch(wanted, printed[0].rstrip()) is not None and is_as_shown(shown[1:], printed[1:])
+
+
+def environment(regauge, needs):
+    """Returns the environment in which the commands of a page run."""
+    found, paths = dict(os.environ), [str(Path(regauge).resolve().parent)]
+    if "rails" in needs:
+        found |= cache_apps.rails()[0]
+    if "django" in needs:
+        paths.insert(0, str(Path(cache_apps.django()[0]).parent))
+    return found | {"PATH": os.pathsep.join([*paths, os.environ["PATH"]])}
+
+
+def follow(page, variables, url, show):
+    """Follows a page. Returns what went wrong, or nothing."""
+    text = (GUIDES / page).read_text().replace(ADDRESS, url)
+    ran = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for what, name, content in steps(text):
+            if what == "write":
+                Path(folder, name).write_text(content)
+                continue
+            done = subprocess.run(["sh", "-c", f"exec 2>&1\n{name}"], cwd=folder, env=variables, text=True,
+                                  stdout=subprocess.PIPE, timeout=120)
+            ran += 1
+            if show:
+                print(f"$ {name}\n{done.stdout}", end="")
+                continue
+            is_error = any(line.startswith("regauge: ") for line in content)
+            if not is_as_shown(content, done.stdout.splitlines()) or done.returncode and not is_error:
+                shown = "\n".join(content)
+                return f"{page}: `{name}` ended with {done.returncode} and printed\n{done.stdout}\nthe page shows\n{shown}"
+    return None if ran else f"{page} runs nothing"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("regauge")
+    parser.add_argument("--only", choices=PAGES)
+    parser.add_argument("--require", action="append", default=[], choices=["rails", "django"])
+    parser.add_argument("--show", action="store_true")
+    arguments = parser.parse_args()
+    url = os.environ.get("REGAUGE_TEST_REDIS")
+    if url is None:
+        print("skipped: no redis")
+        return
+    client = Client(url)
+    assert is_as_shown(["a …", "…"], ["a b", "c"]) and not is_as_shown(["a …"], ["b"])
+    for page, needs in PAGES.items():
+        if arguments.only not in (None, page):
+            continue
+        if client.one("DBSIZE"):
+            sys.exit("the database is not empty")
+        try:
+            variables = environment(arguments.regauge, needs)
+        except cache_apps.Missing as why:
+            if set(needs) & set(arguments.require):
+                sys.exit(f"{page}: {why}")
+            print(f"skipped: {page}: {why}")
+            continue
+        wrong = follow(page, variables, url, arguments.show)
+        client.one("FLUSHDB")
+        if wrong:
+            sys.exit(wrong)
+        print(f"{page}: every command printed what the page shows")
+
+
+if __name__ == "__main__":
+    main()
