@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Follows the guides that need a cache, with real Rails and Django: every command runs, in the order of its page, and
-prints what the page shows.
+prints what the page shows. The settings for graphical clients are used as these clients use them.
 
     python3 tools/cache_servers.py run --only redis -- python3 tools/cache_guides_check.py path/to/regauge
 
@@ -10,7 +10,10 @@ for any lines. The pages' redis://localhost:6379 is the server of REGAUGE_TEST_R
 """
 
 import argparse
+import base64
+import functools
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -22,6 +25,8 @@ from migrate_check import Client
 
 GUIDES = Path(__file__).resolve().parent.parent / "docs/guides"
 ADDRESS = "redis://localhost:6379"
+CORPUS = GUIDES.parent.parent / "corpus/envelopes"
+CLIENTS = "redis-clients.md"
 PAGES = {"leave-marshal.md": ("rails",), "leave-pickle.md": ("django",)}
 
 
@@ -84,13 +89,77 @@ def follow(page, variables, url, show):
     return None if ran else f"{page} runs nothing"
 
 
+def settings(page, client):
+    """Returns the settings of a client on the page, as pairs of name and value."""
+    block = re.search(rf"^```text\n{client}\n(.*?)^```$", page, re.S | re.M)[1]
+    return [re.match(r"(.*?) {2,}(.*)", line).groups() for line in block.splitlines()]
+
+
+def tiny_rdm(given, value, run):
+    """Decodes a value as cmd_convert.go of Tiny RDM does. Returns None if the client would show it as it is."""
+    encoded = base64.b64encode(value).decode()
+    path, *arguments = [text for _, text in given]
+    assert any("{VALUE}" in argument for argument in arguments)
+    done = run([path, *(argument.strip().replace("{VALUE}", encoded) for argument in arguments)])
+    return base64.b64decode(done.stdout) if done.returncode == 0 and done.stdout else None
+
+
+def ardm(given, value, run):
+    """Decodes a value as ViewerCustom.vue of Another Redis Desktop Manager does. Returns None if it shows an error."""
+    digits = value.hex()
+    command = f'"{given[0][1]}" {given[1][1]}'
+    with tempfile.TemporaryDirectory() as folder:
+        if len(digits) > 8000:
+            path = Path(folder, "ardm_cv_6b6579")
+            path.write_text(digits)
+            command = command.replace("{HEX_FILE}", str(path), 1)
+            command = command.replace("{HEX}", "<Content Too Long, Use {HEX_FILE} Instead!>", 1)
+        else:
+            command = command.replace("{HEX}", digits, 1).replace("{HEX_FILE}", "<Use {HEX} Instead!>", 1)
+        done = run(["/bin/sh", "-c", command])
+    # It takes whatever is on standard error for a failure.
+    return done.stdout if done.returncode == 0 and not done.stderr else None
+
+
+def decode(regauge):
+    """Lets both clients show every value of the corpus, and a large one. Returns what is wrong, or nothing."""
+    page = (GUIDES / CLIENTS).read_text()
+    paths = os.pathsep.join([str(Path(regauge).resolve().parent), os.environ["PATH"]])
+    files = sorted(path for path in CORPUS.glob("*/*") if path.name != "expected.json")
+    large = pickle.dumps({"name": "Ada", "text": "long " * 10_000}, 4)
+    values = [path.read_bytes() for path in files] + [large, b"\xff not known"]
+    told = 0
+    for client, act in (("tiny-rdm", tiny_rdm), ("ardm", ardm)):
+        given = settings(page, client)
+        for is_inspecting in (False, True):
+            said = "convert -q - - --to json --objects data --on-loss wrap"
+            words = [(name, text.replace(said, "inspect -") if is_inspecting else text) for name, text in given]
+            assert is_inspecting is (words != given), client
+            for value in values:
+                run = functools.partial(subprocess.run, capture_output=True, env={**os.environ, "PATH": paths})
+                options = ["inspect", "-"] if is_inspecting else said.split()
+                own = run([regauge, *options], input=value)
+                expected = own.stdout if own.returncode == 0 else None
+                found = act(words, value, run)
+                # The clients strip it, or show it in a field.
+                if found is not None and expected is not None:
+                    found, expected = found.strip(), expected.strip()
+                if found != expected:
+                    return f"{CLIENTS}: {client} shows {found!r:.300}, expected {expected!r:.300}"
+                told += found is not None
+    print(f"{CLIENTS}: {len(values)} values in two clients, {told} of {4 * len(values)} are shown")
+    return None if told > 2 * len(values) else f"{CLIENTS}: only {told} are shown"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("regauge")
-    parser.add_argument("--only", choices=PAGES)
+    parser.add_argument("--only", choices=[*PAGES, CLIENTS])
     parser.add_argument("--require", action="append", default=[], choices=["rails", "django"])
     parser.add_argument("--show", action="store_true")
     arguments = parser.parse_args()
+    if arguments.only in (None, CLIENTS) and (wrong := decode(arguments.regauge)):
+        sys.exit(wrong)
     url = os.environ.get("REGAUGE_TEST_REDIS")
     if url is None:
         print("skipped: no redis")

@@ -159,6 +159,8 @@ fn every_guide_is_followed() {
             "marshal-in-a-database.md",
             "mongodb-dump.md",
             "pickled-models.md",
+            // Followed by the same.
+            "redis-clients.md",
             // Followed by the Python package's tests, which have PySpark.
             "spark.md",
         ]
