@@ -60,7 +60,7 @@ def unpacked(folder):
 
 @functools.cache
 def rails():
-    """Returns the environment in which Ruby has Rails 7.1 or later, a client of Redis and the gem, and Rails' version."""
+    """Returns the environment in which Ruby has Rails 7.1 or later, a client and the gem, and the version of Rails."""
     if shutil.which("ruby") is None:
         raise Missing("no ruby")
     gem = os.environ.get("REGAUGE_GEM_LIB", str(ROOT / "bindings/ruby/lib"))

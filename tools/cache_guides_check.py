@@ -54,7 +54,8 @@ def is_as_shown(shown, printed):
     if shown[0] == "…":
         return any(is_as_shown(shown[1:], printed[at:]) for at in range(len(printed) + 1))
     wanted = ".*".join(re.escape(part) for part in shown[0].split("…"))
-    return bool(printed) and re.fullmatch(wanted, printed[0].rstrip()) is not None and is_as_shown(shown[1:], printed[1:])
+    is_like = bool(printed) and re.fullmatch(wanted, printed[0].rstrip()) is not None
+    return is_like and is_as_shown(shown[1:], printed[1:])
 
 
 def environment(regauge, needs):
@@ -85,7 +86,8 @@ def follow(page, variables, url, show):
             is_error = any(line.startswith("regauge: ") for line in content)
             if not is_as_shown(content, done.stdout.splitlines()) or done.returncode and not is_error:
                 shown = "\n".join(content)
-                return f"{page}: `{name}` ended with {done.returncode} and printed\n{done.stdout}\nthe page shows\n{shown}"
+                said = f"{page}: `{name}` ended with {done.returncode} and printed"
+                return f"{said}\n{done.stdout}\nthe page shows\n{shown}"
     return None if ran else f"{page} runs nothing"
 
 
@@ -128,14 +130,14 @@ def decode(regauge):
     files = sorted(path for path in CORPUS.glob("*/*") if path.name != "expected.json")
     large = pickle.dumps({"name": "Ada", "text": "long " * 10_000}, 4)
     values = [path.read_bytes() for path in files] + [large, b"\xff not known"]
-    told = 0
+    told = asked = 0
     for client, act in (("tiny-rdm", tiny_rdm), ("ardm", ardm)):
         given = settings(page, client)
         for is_inspecting in (False, True):
             said = "convert -q - - --to json --objects data --on-loss wrap"
             words = [(name, text.replace(said, "inspect -") if is_inspecting else text) for name, text in given]
             assert is_inspecting is (words != given), client
-            for value in values:
+            for value in values[::5] if is_inspecting else values:
                 run = functools.partial(subprocess.run, capture_output=True, env={**os.environ, "PATH": paths})
                 options = ["inspect", "-"] if is_inspecting else said.split()
                 own = run([regauge, *options], input=value)
@@ -146,9 +148,9 @@ def decode(regauge):
                     found, expected = found.strip(), expected.strip()
                 if found != expected:
                     return f"{CLIENTS}: {client} shows {found!r:.300}, expected {expected!r:.300}"
-                told += found is not None
-    print(f"{CLIENTS}: {len(values)} values in two clients, {told} of {4 * len(values)} are shown")
-    return None if told > 2 * len(values) else f"{CLIENTS}: only {told} are shown"
+                told, asked = told + (found is not None), asked + 1
+    print(f"{CLIENTS}: two clients show {told} of {asked} values")
+    return None if told > 0.9 * asked else f"{CLIENTS}: only {told} of {asked} values are shown"
 
 
 def main():

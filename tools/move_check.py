@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Moves the cache of a Rails and a Django application off Marshal and pickle while processes of the old and the new code
-use it, kills the migration again and again, locks the cache, and takes it all back.
+"""Moves the caches of a Rails and a Django application off Marshal and pickle while processes of the old and the new
+code use them, kills the migration again and again, locks the caches, and takes it all back.
 
     python3 tools/cache_servers.py run --only redis -- python3 tools/move_check.py path/to/regauge --values 1000000
 
-Rails and Django are real, in two processes each (tools/move); `tools/cache_apps.py` says where they come from. One of
-three values needs a class or has a symbol, a time or a set, and stays until the application writes it again. Every
-process checks each value that it reads: it is one that was written, none comes back, none is missing, nothing is raised.
-At the end, every value that nobody wrote since is the old one, byte by byte, with its expiry.
+Rails and Django are real, in two processes each (tools/move); `tools/cache_apps.py` says where they come from. Three of
+ten values have a class, a symbol, a time or a set, and stay until the application writes them again. Every process
+checks each value that it reads: it is one that was written, none comes back, none is missing, nothing is raised. After
+the migration is undone, every value that nobody has written is the old one, byte by byte, with its expiry.
 
 The server is that of REGAUGE_TEST_REDIS, whose databases 0 and 1 must be empty. An application that cannot run is
 skipped, unless it is in REQUIRE.
@@ -129,8 +129,8 @@ class Check:
         self.total.update(found)
         faults = sum(found[one] for one in FAULTS)
         self.faults += faults
-        self.rows.append((title, " and ".join(codes), values, seconds, self.own, server, found["reads"], found["writes"],
-                          faults))
+        self.rows.append((title, " and ".join(codes), values, seconds, self.own, server, found["reads"],
+                          found["writes"], faults))
         print(f"{title} ({' and '.join(codes)}): {values:,} values in {seconds:.1f} s; regauge {self.own:.1f} s, "
               f"redis {server:.1f} s of processor; {dict(found)}", flush=True)
 
