@@ -89,6 +89,9 @@ PROGRAMS = {
                       ["{python} tools/memory_check.py --regauge target/{target}/regauge"], COMMAND),
     "caches": Program("a dump of Redis: counted, looked into, and 10 GB of it", 4,
                       ["{python} benches/caches.py --rounds 3 --regauge target/{target}/regauge"], COMMAND),
+    "caches-live": Program("what looking into a Redis costs it, and its other clients", 6,
+                           ["{python} benches/caches_live.py --regauge target/{target}/regauge"],
+                           ["cargo build --profile {profile} -p regauge-cli --features servers"]),
     "gateway-soak": Program("ten minutes of reads, writes and misses", 11, [LOAD + "soak 600"], GATEWAY),
 }
 
@@ -382,6 +385,7 @@ TABLES = {
     ("whole", "cores"): cores,
     ("memory", "peak"): memory,
     ("caches", "rates"): caches,
+    ("caches-live", "cost"): amounts("live", "300,000 keys"),
     ("store", "rusqlite"): listing("store", "rusqlite's time over ours, by the clock", each),
     ("slices", "python"): slices,
     ("slices-ruby", "ruby"): slices,

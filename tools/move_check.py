@@ -95,7 +95,7 @@ class Check:
     def migrate(self, *options, kill_after=None):
         """Runs `regauge migrate`. Returns its exit status and what it said."""
         command = [self.arguments.regauge, "migrate", self.url, "--progress", "never", *options]
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        before = ended()
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         if kill_after is not None:
             try:
@@ -104,8 +104,7 @@ class Check:
                 process.send_signal(signal.SIGKILL)
         said, complained = process.communicate()
         # Nothing else that this program has started ends meanwhile.
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        self.own += after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        self.own += ended() - before
         if process.returncode not in (0, 3, -signal.SIGKILL):
             sys.exit(f"migrate ended with {process.returncode}: {complained}")
         return process.returncode, said
@@ -213,7 +212,9 @@ class Check:
         self.step("back: the old code", self.wait, "old", "old")
 
     def locked(self):
+        before = ended()
         report = subprocess.run([self.arguments.regauge, "xray", self.url, "--json"], capture_output=True, check=True)
+        self.own += ended() - before
         left = [form for form in json.loads(report.stdout)["all"]["forms"] if form["codec"] in ("marshal", "pickle")]
         assert not left, left
         return self.arguments.values
@@ -243,6 +244,12 @@ class Check:
         for title, codes, values, seconds, regauge, server, reads, writes, faults in self.rows:
             print(f"| {title} | {codes} | {format(values, ',') if values else ''} | {seconds:.0f} | {regauge:.1f} s | "
                   f"{server:.1f} s | {reads:,} | {writes:,} | {faults} |")
+
+
+def ended():
+    """Returns the seconds of processor of all processes that were started here and have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def scanned(client):
