@@ -34,9 +34,9 @@ __all__ = ["Serializer"]
 class Serializer:
     """Writes values in a format, and reads that format and pickle.
 
-    format is one that holds what the application stores: 'msgpack', 'cbor' or 'json'. A value that it cannot hold raises
-    EncodeError, unless the options say otherwise (on_loss='approximate'). As with dumps, a tuple or a set is written as
-    a list; where the format has no dates and decimals, these are written as text.
+    format is one that holds what the application stores: 'msgpack', 'cbor' or 'json'. A value that it cannot hold
+    raises EncodeError, unless the options say otherwise (on_loss='approximate'). As with dumps, a tuple is written as
+    a list. So is a set, and a date or a decimal as text, if the format has none of these; CBOR has them.
     writes is 'pickle' while old processes still read the cache, else 'format'.
     reads_pickle=False refuses pickle, with what it would have imported.
     types are the classes that old values may have, as in regauge.pickle.loads.
