@@ -349,6 +349,25 @@ static ESCAPES: [u8; 128] = {
     table
 };
 
+/// What is written for each byte, and in the last place how many bytes that is: looked up without a branch on the kind
+/// of escape, which nothing predicts.
+static WRITTEN: [[u8; 8]; 256] = {
+    let mut table = [[0; 8]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = match if byte < 128 { ESCAPES[byte] } else { 0 } {
+            0 => [byte as u8, 0, 0, 0, 0, 0, 0, 1],
+            b'u' => {
+                let [a, b, c, d, e, f] = unicode(byte as u16);
+                [a, b, c, d, e, f, 0, 6]
+            }
+            letter => [b'\\', letter, 0, 0, 0, 0, 0, 2],
+        };
+        byte += 1;
+    }
+    table
+};
+
 /// Writes any text in pieces, with escapes; with `ascii`, also for characters outside ASCII. Bytes
 /// from the position `keep` on stay in memory.
 pub(super) fn escaped(
@@ -376,7 +395,7 @@ pub(super) fn unquoted(out: &mut Out<'_>, text: &str, keep: u64, ascii: bool) ->
         }
         let (piece, after) = rest.split_at(cut);
         // An escape is at most six bytes for one byte; a pair of them is twelve for four.
-        out.room(6 * piece.len(), keep.min(out.position()))?;
+        out.room(6 * piece.len() + 16, keep.min(out.position()))?;
         match ascii {
             true => piece.chars().for_each(|char| ascii_char(out, char)),
             false => piece_of(out, piece.as_bytes()),
@@ -390,7 +409,7 @@ pub(super) fn unquoted(out: &mut Out<'_>, text: &str, keep: u64, ascii: bool) ->
 fn piece_of(out: &mut Out<'_>, bytes: &[u8]) {
     // SAFETY: `escape_to` writes at most six bytes for each, and returns how many it wrote.
     unsafe {
-        let to = out.spare(6 * bytes.len() + 2);
+        let to = out.spare(6 * bytes.len() + 16);
         let written = escape_to(bytes, to);
         out.advance(written);
     }
@@ -399,28 +418,39 @@ fn piece_of(out: &mut Out<'_>, bytes: &[u8]) {
 /// Writes the text with its escapes, and returns how many bytes that took.
 ///
 /// # Safety
-/// Six times the length of `bytes`, and two, must be writable at `to`.
+/// Six times the length of `bytes`, and sixteen, must be writable at `to`.
 unsafe fn escape_to(bytes: &[u8], to: *mut u8) -> usize {
     let (mut at, mut written) = (0, 0);
     // At each step `written <= 6 * at`.
-    loop {
-        while let Some(run) = sixteen(bytes, at) {
-            let stops = Block::load(run).string_stops();
-            // SAFETY: `at + 16` is within the length, so six times that is writable.
-            unsafe { to.add(written).cast::<[u8; 16]>().write_unaligned(*run) };
-            // Branched, not counted: the next sixteen bytes need not wait for the content of these.
-            if stops == 0 {
-                (at, written) = (at + 16, written + 16);
-                continue;
+    while let Some(run) = sixteen(bytes, at) {
+        let mut stops = Block::load(run).string_stops();
+        let whole = u128::from_le_bytes(*run);
+        let mut done = 0;
+        // SAFETY: sixteen bytes more than the escapes of all bytes take are writable.
+        unsafe { to.add(written).cast::<[u8; 16]>().write_unaligned(*run) };
+        // All escapes of the sixteen from one mask: a search from each to the next would wait for the one before it.
+        while stops != 0 {
+            let stop = stops.trailing_zeros() as usize;
+            let escape = WRITTEN[usize::from(run[stop & 15])];
+            written += stop - done;
+            // SAFETY: as above; eight bytes, and from their end on what follows the escape.
+            unsafe {
+                to.add(written).cast::<[u8; 8]>().write_unaligned(escape);
+                written += usize::from(escape[7]);
+                let rest = whole >> (8 * stop as u32) >> 8;
+                to.add(written).cast::<[u8; 16]>().write_unaligned(rest.to_le_bytes());
             }
-            let count = stops.trailing_zeros() as usize;
-            (at, written) = (at + count, written + count);
-            break;
+            done = stop + 1;
+            stops &= stops - 1;
         }
+        (at, written) = (at + 16, written + 16 - done);
+    }
+    // Fewer than sixteen bytes are left.
+    loop {
         if let Some(last) = bytes.last_chunk::<16>()
             && (3..16).contains(&(bytes.len() - at))
         {
-            // Fewer than sixteen bytes are left: use the end of the last sixteen.
+            // From the end of the last sixteen.
             let left = bytes.len() - at;
             let run = u128::from_le_bytes(*last) >> (8 * (16 - left));
             let stops = Block::of(run as u64, (run >> 64) as u64).string_stops() | 1 << left;
@@ -431,17 +461,10 @@ unsafe fn escape_to(bytes: &[u8], to: *mut u8) -> usize {
             (at, written) = (at + count, written + count);
         }
         let Some(&byte) = bytes.get(at) else { return written };
-        let (escape, length): ([u8; 8], usize) = match ESCAPES.get(usize::from(byte)) {
-            Some(0) | None => ([byte, 0, 0, 0, 0, 0, 0, 0], 1),
-            Some(b'u') => {
-                let [a, b, c, d, e, f] = unicode(u16::from(byte));
-                ([a, b, c, d, e, f, 0, 0], 6)
-            }
-            Some(&letter) => ([b'\\', letter, 0, 0, 0, 0, 0, 0], 2),
-        };
+        let escape = WRITTEN[usize::from(byte)];
         // SAFETY: `at` is below the length, so from `6 * at` on eight bytes are writable.
         unsafe { to.add(written).cast::<[u8; 8]>().write_unaligned(escape) };
-        (at, written) = (at + 1, written + length);
+        (at, written) = (at + 1, written + usize::from(escape[7]));
     }
 }
 
@@ -458,9 +481,12 @@ fn ascii_char(out: &mut Out<'_>, char: char) {
 }
 
 /// Returns `\u` and four digits.
-pub(super) fn unicode(unit: u16) -> [u8; 6] {
-    let digit = |shift: u32| b"0123456789abcdef"[usize::from(unit >> shift & 15)];
-    [b'\\', b'u', digit(12), digit(8), digit(4), digit(0)]
+pub(super) const fn unicode(unit: u16) -> [u8; 6] {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let [high, low] = unit.to_be_bytes();
+    let [a, b] = [DIGITS[(high >> 4) as usize], DIGITS[(high & 15) as usize]];
+    let [c, d] = [DIGITS[(low >> 4) as usize], DIGITS[(low & 15) as usize]];
+    [b'\\', b'u', a, b, c, d]
 }
 
 #[cfg(test)]

@@ -280,6 +280,9 @@ enum Stop {
     Long(usize),
 }
 
+/// How much text is decoded with one reservation.
+const PIECE: usize = 16 << 10;
+
 /// Decodes up to the closing quote, or until the scratch buffer has more than `most` bytes.
 fn unescape_into(
     bytes: &[u8],
@@ -292,58 +295,108 @@ fn unescape_into(
         if scratch.len() > most {
             return Ok(Stop::Long(at));
         }
-        // The plain run: copied sixteen bytes at a time, then cut to the bytes that belong to it.
-        let piece = &bytes[..bytes.len().min(at + LARGE)];
-        while let Some(run) = sixteen(piece, at) {
-            scratch.extend_from_slice(run);
-            let stops = Block::load(run).string_stops();
-            if stops != 0 {
-                let count = stops.trailing_zeros() as usize;
-                scratch.truncate(scratch.len() - 16 + count);
-                at += count;
-                break;
-            }
-            at += 16;
-        }
-        let byte = match bytes.get(at) {
-            None => return Err((Fault::Cut, at)),
-            Some(b'"') => return Ok(Stop::Quote(at)),
-            Some(0..0x20) => return Err((Fault::Control, at)),
-            Some(b'\\') => match bytes.get(at + 1) {
-                None => return Err((Fault::Cut, bytes.len())),
-                Some(b'"') => b'"',
-                Some(b'\\') => b'\\',
-                Some(b'/') => b'/',
-                Some(b'b') => 8,
-                Some(b'f') => 12,
-                Some(b'n') => b'\n',
-                Some(b'r') => b'\r',
-                Some(b't') => b'\t',
-                Some(b'u') => {
-                    at = unicode(bytes, at, scratch, surrogates)?;
-                    continue;
-                }
-                Some(_) => return Err((Fault::Escape, at)),
-            },
-            Some(byte) => {
-                scratch.push(*byte);
-                at += 1;
-                continue;
-            }
+        let end = bytes.len().min(at + PIECE);
+        scratch.reserve(end - at + 16);
+        let length = scratch.len();
+        // SAFETY: there is room for as many bytes as the piece has, and for sixteen more.
+        let (written, found) = unsafe {
+            let to = scratch.as_mut_ptr().add(length);
+            unescape_piece(&bytes[..end], bytes, &mut at, to, surrogates)
         };
-        scratch.push(byte);
-        at += 2;
+        debug_assert!(length + written <= scratch.capacity());
+        // SAFETY: so many bytes were written.
+        unsafe { scratch.set_len(length + written) };
+        match found {
+            Some(Ok(quote)) => return Ok(Stop::Quote(quote)),
+            Some(Err(fault)) => return Err(fault),
+            None => {}
+        }
     }
 }
 
-/// Decodes the escape `\uXXXX` at `at`, or two that form a pair; returns the index after it.
+/// Decodes up to the closing quote, a fault, or the end of a piece of the window, whichever comes first; an escape that
+/// begins in the piece may end after it. Moves `at` on; returns how many bytes were written, and what was found.
+///
+/// # Safety
+/// As many bytes as the piece has after `at`, and sixteen, must be writable at `to`.
+unsafe fn unescape_piece(
+    piece: &[u8],
+    bytes: &[u8],
+    at: &mut usize,
+    to: *mut u8,
+    surrogates: &mut bool,
+) -> (usize, Option<Result<usize, (Fault, usize)>>) {
+    let (mut from, mut written) = (*at, 0);
+    // At each step at most as much was written as was read: an escape is longer than its character.
+    let found = loop {
+        // The plain run: copied sixteen bytes at a time, of which those count that belong to it.
+        while let Some(run) = sixteen(piece, from) {
+            // SAFETY: not more was written than read, so there is room for sixteen.
+            unsafe { to.add(written).cast::<[u8; 16]>().write_unaligned(*run) };
+            let stops = Block::load(run).string_stops();
+            if stops != 0 {
+                let count = stops.trailing_zeros() as usize;
+                (from, written) = (from + count, written + count);
+                break;
+            }
+            (from, written) = (from + 16, written + 16);
+        }
+        let byte = match piece.get(from) {
+            None if piece.len() < bytes.len() => break None,
+            None => break Some(Err((Fault::Cut, from))),
+            Some(b'"') => break Some(Ok(from)),
+            Some(0..0x20) => break Some(Err((Fault::Control, from))),
+            Some(b'\\') => match bytes.get(from + 1) {
+                None => break Some(Err((Fault::Cut, bytes.len()))),
+                Some(b'u') => match unicode(bytes, from, surrogates) {
+                    Err(fault) => break Some(Err(fault)),
+                    Ok((text, length, end)) => {
+                        // SAFETY: the escape is longer than the text, so there is room for four bytes.
+                        unsafe { to.add(written).cast::<[u8; 4]>().write_unaligned(text) };
+                        (from, written) = (end, written + length);
+                        continue;
+                    }
+                },
+                Some(&letter) => match UNESCAPED[usize::from(letter)] {
+                    0 => break Some(Err((Fault::Escape, from))),
+                    byte => {
+                        from += 1;
+                        byte
+                    }
+                },
+            },
+            Some(&byte) => byte,
+        };
+        // SAFETY: as above.
+        unsafe { to.add(written).write(byte) };
+        (from, written) = (from + 1, written + 1);
+    };
+    *at = from;
+    (written, found)
+}
+
+/// The byte that each letter after a backslash stands for; 0 if it is not an escape, or `u`.
+static UNESCAPED: [u8; 256] = {
+    let mut table = [0; 256];
+    table[b'"' as usize] = b'"';
+    table[b'\\' as usize] = b'\\';
+    table[b'/' as usize] = b'/';
+    table[b'b' as usize] = 8;
+    table[b'f' as usize] = 12;
+    table[b'n' as usize] = b'\n';
+    table[b'r' as usize] = b'\r';
+    table[b't' as usize] = b'\t';
+    table
+};
+
+/// Decodes the escape `\uXXXX` at `at`, or two that form a pair; returns its bytes, how many they are, and the index
+/// after it.
 #[inline]
 fn unicode(
     bytes: &[u8],
     at: usize,
-    scratch: &mut Vec<u8>,
     surrogates: &mut bool,
-) -> Result<usize, (Fault, usize)> {
+) -> Result<([u8; 4], usize, usize), (Fault, usize)> {
     let first = hex(bytes, at + 2)?;
     let mut end = at + 6;
     let mut code = u32::from(first);
@@ -357,22 +410,21 @@ fn unicode(
             }
         }
     }
-    match char::from_u32(code) {
-        Some(char) => {
-            let mut buffer = [0; 4];
-            scratch.extend_from_slice(char.encode_utf8(&mut buffer).as_bytes());
-        }
+    let mut buffer = [0; 4];
+    let length = match char::from_u32(code) {
+        Some(char) => char.encode_utf8(&mut buffer).len(),
         None => {
             *surrogates = true;
             let code = code as u16;
-            scratch.extend_from_slice(&[
+            buffer[..3].copy_from_slice(&[
                 0xE0 | (code >> 12) as u8,
                 0x80 | (code >> 6 & 0x3F) as u8,
                 0x80 | (code & 0x3F) as u8,
             ]);
+            3
         }
-    }
-    Ok(end)
+    };
+    Ok((buffer, length, end))
 }
 
 /// The value of each hexadecimal digit; 0xFF for other bytes.
