@@ -16,3 +16,5 @@ pub mod shape;
 pub mod switch;
 pub mod text;
 pub mod view;
+#[cfg(not(Py_LIMITED_API))]
+mod wide;

@@ -3,6 +3,9 @@
 use pyo3::ffi;
 use pyo3::prelude::*;
 
+#[cfg(not(Py_LIMITED_API))]
+use super::wide;
+
 /// Creates a `str`; `None` if memory ran out, and Python has raised the error.
 #[inline(always)]
 pub fn new<'py>(py: Python<'py>, v: &str) -> Option<Bound<'py, PyAny>> {
@@ -119,75 +122,10 @@ fn wide<'py>(py: Python<'py>, bytes: &[u8]) -> Option<Bound<'py, PyAny>> {
         }
         let data = object.cast::<ffi::PyCompactUnicodeObject>().add(1);
         match most {
-            0xFF => latin(bytes, std::slice::from_raw_parts_mut(data.cast(), count)),
-            0xFFFF => two(bytes, std::slice::from_raw_parts_mut(data.cast(), count)),
-            _ => four(bytes, std::slice::from_raw_parts_mut(data.cast(), count)),
+            0xFF => wide::latin(bytes, std::slice::from_raw_parts_mut(data.cast(), count)),
+            0xFFFF => wide::two(bytes, std::slice::from_raw_parts_mut(data.cast(), count)),
+            _ => wide::four(bytes, std::slice::from_raw_parts_mut(data.cast(), count)),
         }
         Some(Bound::from_owned_ptr(py, object))
-    }
-}
-
-/// Returns the low six bits of the byte at an index: the payload of a continuation byte.
-#[cfg(not(Py_LIMITED_API))]
-#[inline(always)]
-fn more(bytes: &[u8], at: usize) -> u32 {
-    u32::from(bytes.get(at).copied().unwrap_or(0)) & 0x3F
-}
-
-/// Decodes characters below U+0100.
-#[cfg(not(Py_LIMITED_API))]
-fn latin(bytes: &[u8], out: &mut [u8]) {
-    let mut at = 0;
-    for out in out {
-        let Some(&head) = bytes.get(at) else { return };
-        if head < 0x80 {
-            *out = head;
-            at += 1;
-        } else {
-            *out = ((u32::from(head) & 3) << 6 | more(bytes, at + 1)) as u8;
-            at += 2;
-        }
-    }
-}
-
-/// Decodes characters below U+10000.
-#[cfg(not(Py_LIMITED_API))]
-fn two(bytes: &[u8], out: &mut [u16]) {
-    let mut at = 0;
-    for out in out {
-        let Some(&head) = bytes.get(at) else { return };
-        if head >= 0xE0 {
-            let high = (u32::from(head) & 0xF) << 12;
-            *out = (high | more(bytes, at + 1) << 6 | more(bytes, at + 2)) as u16;
-            at += 3;
-        } else if head < 0x80 {
-            *out = u16::from(head);
-            at += 1;
-        } else {
-            *out = ((u32::from(head) & 0x1F) << 6 | more(bytes, at + 1)) as u16;
-            at += 2;
-        }
-    }
-}
-
-/// Decodes all characters.
-#[cfg(not(Py_LIMITED_API))]
-fn four(bytes: &[u8], out: &mut [u32]) {
-    let mut at = 0;
-    for out in out {
-        let Some(&head) = bytes.get(at) else { return };
-        let head = u32::from(head);
-        (*out, at) = match head {
-            0..0x80 => (head, at + 1),
-            0x80..0xE0 => ((head & 0x1F) << 6 | more(bytes, at + 1), at + 2),
-            0xE0..0xF0 => {
-                let high = (head & 0xF) << 12;
-                (high | more(bytes, at + 1) << 6 | more(bytes, at + 2), at + 3)
-            }
-            _ => {
-                let high = (head & 7) << 18 | more(bytes, at + 1) << 12;
-                (high | more(bytes, at + 2) << 6 | more(bytes, at + 3), at + 4)
-            }
-        };
     }
 }
