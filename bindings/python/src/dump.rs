@@ -36,8 +36,20 @@ pub fn dumps<'py>(
     is_generic: bool,
     arguments: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    let py = object.py();
+    if arguments.is_none() {
+        let options = Given::usual(format);
+        let mut walker = Walker::new(py, format, options.limits);
+        return written_by(object, options, &mut walker, |written| match written {
+            Ok(bytes) => returned(py, bytes, false),
+            Err((error, exception)) => {
+                let keywords = Keywords::new(For::Dumping, format, is_generic);
+                Err(raised(py, &error, exception, keywords))
+            }
+        });
+    }
     let given = Given::parse(format, format, For::Dumping, is_generic, arguments)?;
-    written(object, &given, |bytes| returned(object.py(), bytes, given.text))?
+    written(object, &given, |bytes| returned(py, bytes, given.text))?
 }
 
 /// Returns the document as `bytes`, or as `str`.

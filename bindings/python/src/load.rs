@@ -33,6 +33,14 @@ pub fn loads<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = data.py();
     let input = Input::new(data)?;
+    if arguments.is_none() {
+        let (bytes, options) = (input.as_slice(), Given::usual(format));
+        let mut builder = Builder::new(py, format, None);
+        return document(py, bytes, options, &mut builder).map_err(|failed| {
+            let keywords = Keywords::new(For::Loading, format, is_generic);
+            raised(failed, &mut builder, bytes, options, keywords)
+        });
+    }
     let given = Given::parse(format, format, For::Loading, is_generic, arguments)?;
     loads_with(py, input.as_slice(), given)
 }

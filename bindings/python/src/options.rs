@@ -1,5 +1,7 @@
 //! Converts keyword arguments to the core's options: the same names in all functions.
 
+use std::sync::OnceLock;
+
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
@@ -173,6 +175,14 @@ impl<'py> Given<'py> {
             on_bad: None,
             keywords: Keywords::new(For::Storing, from, false),
         }
+    }
+
+    /// Returns the core's options for a document of a format if there are no keyword arguments. They are created
+    /// once: creating them takes as long as reading a small document.
+    pub fn usual(format: Format) -> &'static Options {
+        static USUAL: [OnceLock<Options>; Format::ALL.len()] =
+            [const { OnceLock::new() }; Format::ALL.len()];
+        USUAL[format as usize].get_or_init(|| Given::new(format, format).options)
     }
 
     /// Parses the keyword arguments.

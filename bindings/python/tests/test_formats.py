@@ -190,6 +190,38 @@ def test_text_of_every_length_wherever_it_lies():
     assert regauge.bson.loads(regauge.bson.dumps({"ab": "a\0b"})) == {"ab": "a\0b"}
 
 
+def test_characters_of_every_width_at_every_place():
+    for wide in ("é", "ж", "ࠀ", "中", "\uffff", "😀", "😀é", "é中"):
+        for filler in ("b", "ü", "б", "中"):
+            for before in range(36):
+                for after in (*range(20), 60):
+                    text = "a" * before + wide + filler * after + wide
+                    data = regauge.json.dumps(text)
+                    assert data == ('"' + text + '"').encode()
+                    assert regauge.json.loads(data) == text
+
+
+def test_escapes_at_every_place_and_of_every_length():
+    for length in (*range(40), 16380, 16384, 16390, 40000):
+        for escape in ("\n", "\"", "\\", "\x01", "\u2028", "é", "😀", "\ud800"):
+            text = "a" * length + escape + "b" * (length % 7) + escape * 2 + "c"
+            for spelled in (json.dumps(text), json.dumps(text, ensure_ascii=False)):
+                data = spelled.encode("utf-8", "surrogatepass")
+                if b"\xed\xa0" not in data:
+                    assert regauge.json.loads(data) == text
+            if escape != "\ud800":
+                assert json.loads(regauge.json.dumps(text)) == text
+
+
+def test_runs_of_numbers():
+    for values in ([1, -1, 0, 2.5, -2.5, 10 ** 20, -7], list(range(-40, 40)), [0.1, 1, None, 2, "3", 4, [5, 6], 7]):
+        for spelled in (json.dumps(values, separators=(",", ":")), json.dumps(values), json.dumps(values, indent=1)):
+            assert repr(regauge.json.loads(spelled)) == repr(values)
+    for broken in (b"[1,,2]", b"[1,-]", b"[1,02]", b"[1,2", b"[1,2,]", b'{"a":1,2}'):
+        with pytest.raises(regauge.DecodeError):
+            regauge.json.loads(broken)
+
+
 def test_containers_of_every_count_and_arrays_of_every_index():
     for count in (0, 1, 9, 10, 11, 15, 16, 23, 24, 99, 100, 101, 999, 1000, 9999, 10_000, 65_535, 65_536):
         value = {"list": [None] * count, "dict": dict.fromkeys(map(str, range(count)))}
