@@ -43,7 +43,7 @@ MUSL_PYTHON ?=
 SPARK ?= no
 
 .DEFAULT_GOAL := check
-.PHONY: check demo data results test test-servers test-caches test-gateway help build lint fmt bench figures fuzz fuzz-check sanitize docs site site-check memory clean \
+.PHONY: check demo data results test grid test-servers test-caches test-gateway help build lint fmt bench figures fuzz fuzz-check sanitize docs site site-check memory clean \
   wheel wheel-check wheels languages-check drop-ins-check ruby-drop-ins-check python-test gem gem-source gem-check gem-test gem-test-jruby gem-test-newer \
   dist-linux dist-check dist-windows dist-windows-check dist-deb dist-deb-check dist-image dist-image-check dist-gem dist-wheels dist-crates dist-crates-check dist-sums \
   version-check deny
@@ -117,6 +117,12 @@ bench: build data               ## Measure the ratios to the peers, in memory an
 	$(CARGO) run --release -p regauge-bench --bin store
 	$(CARGO) run --release -p regauge-bench --bin serde
 	$(PYTHON) benches/whole.py
+
+grid: data                      ## Compare the Python package and the gem with the fastest libraries on some 50 documents (after python-test, gem)
+	$(PYTHON) -m venv build/figures && build/figures/bin/pip install --quiet -r benches/requirements.txt
+	$(PYTHON) benches/grid/documents.py build/grid
+	PYTHONPATH=bindings/python/python build/figures/bin/python benches/grid/python.py build/grid $(GRID)
+	ruby -Ibindings/ruby/lib benches/grid/ruby.rb $(GRID) build/grid
 
 # `make figures ONLY="codecs store"`; `python3 tools/figures.py list` shows the names and the
 # minutes.

@@ -14,9 +14,6 @@ its tables look.
 A benchmark appends its measurements to the file named by REGAUGE_BENCH_JSON (benches/record.py).
 For each route, the median, minimum and maximum of its samples are saved, and of the ratios to the
 first route of its table and case, round by round.
-
-Figures that cannot be measured again here may be kept as published: a file with `by_hand`, which
-says when and from where, and the lines of each table. The page shows that.
 """
 
 import argparse
@@ -135,10 +132,6 @@ def rendering(name, table):
     result = json.loads(path.read_text())
     if table == "about":
         return about(result)
-    if "by_hand" in result:
-        if table not in result["tables"]:
-            raise LookupError(f"{path.relative_to(ROOT)} has no table {table}")
-        return result["tables"][table]
     if (name, table) not in TABLES:
         raise LookupError(f"tools/figures_tables.py has no table {table} of {name}")
     return TABLES[name, table](result)

@@ -1,5 +1,6 @@
 """Defines what each published benchmark runs, and how its tables look. Used by tools/figures.py."""
 
+import statistics
 from dataclasses import dataclass, field
 
 
@@ -43,6 +44,7 @@ PACKAGE_NEWER = ["cd bindings/python && PYO3_PYTHON={newer} cargo build --profil
 PYTHON_NEWER = "PYTHONPATH=build/figures/newer {newer} bindings/python/benches/"
 GEM = ["cd bindings/ruby && PROFILE={profile} rake compile"]
 RUBY = "{ruby} -Ibindings/ruby/lib bindings/ruby/benches/"
+DOCUMENTS_OF_GRID = "{python} benches/grid/documents.py build/grid"
 GATEWAY = ["cargo build --profile {profile} -p regauge-gateway --example load"]
 LOAD = "target/{target}/examples/load "
 
@@ -70,6 +72,14 @@ PROGRAMS = {
     "gateway": Program("requests to the gateway, from memory and from the database", 2,
                        [LOAD + "ratio", LOAD + "half"], GATEWAY),
     "gateway-tenants": Program("1,000 tenants of the gateway beside one", 4, [LOAD + "tenants"], GATEWAY),
+    "grid": Program("the Python package on every document beside the fastest library", 5,
+                    [DOCUMENTS_OF_GRID, "PYTHONPATH=bindings/python/python {python} benches/grid/python.py build/grid"],
+                    PACKAGE),
+    "grid-newer": Program("the same on a newer CPython (PYTHON_NEWER, python3.13)", 5,
+                          [DOCUMENTS_OF_GRID, "PYTHONPATH=build/figures/newer {newer} benches/grid/python.py build/grid"],
+                          PACKAGE_NEWER),
+    "grid-ruby": Program("the gem on every document beside the fastest library", 5,
+                         [DOCUMENTS_OF_GRID, "{ruby} -Ibindings/ruby/lib benches/grid/ruby.rb build/grid"], GEM),
     "slices": Program("batches of slices to Python's objects", 1,
                       ["PYTHONPATH=bindings/python/python {python} benches/slices.py --rounds 15 --codec msgpack "
                        "--codec msgpack+lz4 --codec msgpack+zstd"], PACKAGE),
@@ -102,8 +112,6 @@ def about(result):
     machine = result["machine"]
     place = ", ".join(part for part in (
         f"{machine['cores']} cores of {machine['processor']}", machine.get("system"), machine.get("kernel")) if part)
-    if "by_hand" in result:
-        return [f"*{result['by_hand']} {place}{'; ' + versions if versions else ''}.*"]
     rounds = sorted({row["rounds"] for row in result["rows"]})
     shown = f"{rounds[0]}" if len(rounds) == 1 else f"{rounds[0]} to {rounds[-1]}"
     shown = "one round" if rounds == [1] else f"medians of {shown} rounds"
@@ -195,7 +203,7 @@ def label(table):
 
 
 LABELS = {
-    "json": "JSON", "msgpack": "MessagePack", "cbor": "CBOR", "bson": "BSON", "yaml": "YAML", "marshal": "Ruby Marshal",
+    "json": "JSON", "pickle": "pickle", "msgpack": "MessagePack", "cbor": "CBOR", "bson": "BSON", "yaml": "YAML", "marshal": "Ruby Marshal",
     "marc read": "MARC 21, reading", "marc touch": "MARC 21, reading and touching every subfield",
     "marc write": "MARC 21, writing", "marcxml read": "MARCXML, reading",
     "marcxml touch": "MARCXML, reading and touching every subfield", "marcxml write": "MARCXML, writing",
@@ -301,6 +309,30 @@ def caches(result):
     return [*text, *(line(case, "", amount(peak, "MB")) for case, peak in peaks.items())]
 
 
+def grid(result):
+    """Builds a row per document, a column per operation: the fastest peer's time over ours."""
+    tables = unique(row["table"] for row in result["rows"])
+    text = header("document", *(label(table) for table in tables))
+    for case in sorted(unique(row["case"] for row in result["rows"])):
+        found = [fastest(result["rows"], table, case) for table in tables]
+        text.append(line(case, *("" if pair is None else times(pair[1]["ratio"][0]) for pair in found)))
+    return text
+
+
+def grid_summary(result):
+    """Builds a row per operation: the median and the least ratio over all documents, and how many are below 1."""
+    text = header("peer's time over ours", "against the fastest of", "documents", "median", "least", "below 1.0")
+    for table in unique(row["table"] for row in result["rows"]):
+        rows = of(result, table)
+        cells = [fastest(rows, table, case) for case in unique(row["case"] for row in rows)]
+        ratios = [peer["ratio"][0] for _, peer in cells]
+        least = min(cells, key=lambda pair: pair[1]["ratio"][0])[1]
+        text.append(line(label(table), ", ".join(sorted({peer["route"] for _, peer in cells})), str(len(cells)),
+                         times(statistics.median(ratios)), f"{times(least['ratio'][0])} ({least['case']})",
+                         str(sum(ratio < 0.995 for ratio in ratios))))
+    return text
+
+
 def slices(result):
     """Builds a column per codec: the driver's time over the store's."""
     tables = unique(row["table"] for row in result["rows"])
@@ -387,6 +419,11 @@ TABLES = {
     ("caches", "rates"): caches,
     ("caches-live", "cost"): amounts("live", "300,000 keys"),
     ("store", "rusqlite"): listing("store", "rusqlite's time over ours, by the clock", each),
+    ("grid", "summary"): grid_summary,
+    ("grid", "documents"): grid,
+    ("grid-newer", "summary"): grid_summary,
+    ("grid-ruby", "summary"): grid_summary,
+    ("grid-ruby", "documents"): grid,
     ("slices", "python"): slices,
     ("slices-ruby", "ruby"): slices,
     ("gateway", "speed"): gateway,

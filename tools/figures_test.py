@@ -69,14 +69,6 @@ class Figures(unittest.TestCase):
             self.page.write_text(text)
             self.assertIn(problem, self.wrong())
 
-    def test_what_was_recorded_by_hand_says_so(self):
-        kept = {**RESULT, "by_hand": "Recorded by hand on 2026-11-23;", "tables": {"to-msgpack": ["| 4.17x |"]}}
-        (figures.KEPT / "codecs.json").write_text(json.dumps(kept))
-        figures.pages(figures.write)
-        self.assertIn("| 4.17x |", self.page.read_text())
-        self.assertIn("*Recorded by hand on 2026-11-23; 2 cores of a processor", self.page.read_text())
-        self.assertEqual(self.wrong(), "")
-
     def test_every_table_has_a_program(self):
         self.assertEqual({name for name, _ in TABLES} - set(PROGRAMS), set())
 
