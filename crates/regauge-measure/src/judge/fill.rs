@@ -148,7 +148,9 @@ pub(crate) fn fill(
     }
     untimed.extend(late.into_iter().map(|(place, after)| leave_late(&mut report, place, after)));
     summary::rank(&mut report, options.seed);
-    note_processor_time(&mut report);
+    if !options.processor_time {
+        note_processor_time(&mut report);
+    }
     (report, untimed)
 }
 

@@ -14,10 +14,12 @@ pub(crate) struct Moments {
     pub best_probe: f64,
     /// The share of all samples that were quiet.
     pub quiet_share: Option<f64>,
+    /// Whether the caller wants processor time.
+    pub processor_time: bool,
 }
 
 impl Moments {
-    pub(crate) fn of(runners: &[Runner], best_probe: f64) -> Moments {
+    pub(crate) fn of(runners: &[Runner], best_probe: f64, processor_time: bool) -> Moments {
         let all = || runners.iter().flat_map(|runner| [&runner.decode, &runner.encode]);
         let count: usize = all().map(|samples| samples.per_pass.len()).sum();
         let quiet: f64 = all()
@@ -26,12 +28,13 @@ impl Moments {
             })
             .sum();
         let quiet_share = (count > 0).then(|| quiet / count as f64);
-        Moments { best_probe, quiet_share }
+        Moments { best_probe, quiet_share, processor_time }
     }
 
-    /// Returns whether the clock tells more of the machine than of the contenders.
-    pub(crate) fn is_hardly_quiet(&self) -> bool {
-        self.quiet_share.is_some_and(|share| share < noise::HARDLY)
+    /// Returns whether processor time counts: it is wanted, or the clock tells more of the machine than of the
+    /// contenders.
+    fn is_by_processor_time(&self) -> bool {
+        self.processor_time || self.quiet_share.is_some_and(|share| share < noise::HARDLY)
     }
 }
 
@@ -47,7 +50,7 @@ pub(crate) fn timing(
     {
         return None;
     }
-    let one_thread = runner.pinned && moments.is_hardly_quiet();
+    let one_thread = runner.pinned && moments.is_by_processor_time();
     let series = |samples| series(samples, moments, one_thread, process_spread, seed);
     let (decode, encode) = (series(&runner.decode), series(&runner.encode));
     let total_ns = estimate(&[&decode, &encode], seed, |medians| medians.iter().sum());

@@ -108,7 +108,7 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
     let for_the_report = options.budget.mul_f64(REPORT_SHARE).min(FOR_THE_REPORT);
     let until = options.budget.mul_f64(share).saturating_sub(for_the_report);
     let timed = timed::all(&check, &mut outcomes, &references, until, progress)?;
-    let moments = Moments::of(&timed.runners, timed.best_probe);
+    let moments = Moments::of(&timed.runners, timed.best_probe, options.processor_time);
 
     let report = Report {
         schema: report::SCHEMA.to_owned(),

@@ -74,6 +74,9 @@ pub struct Options {
     pub compile: Duration,
     /// Pin contenders to one core, if the system allows it and they have no threads of their own.
     pub pin: bool,
+    /// Take estimates from processor time, also on a quiet machine: of contenders that are pinned, which have one
+    /// thread. Others are timed by the clock.
+    pub processor_time: bool,
     /// The short fixed piece of work that is timed before and after each sample: it gives the time
     /// it took. Only tests need another.
     pub probe: fn() -> Duration,
@@ -141,6 +144,7 @@ impl Options {
             warm_compiler: Duration::from_millis(400),
             compile: Duration::from_millis(300),
             pin: true,
+            processor_time: false,
             probe: noise::work,
             stop: None,
             patience: Duration::from_secs(180),

@@ -180,7 +180,7 @@ pub struct Series {
     /// standard deviation of the logarithm. The interval takes it into account. 0: not known.
     #[serde(default)]
     pub process_spread: f64,
-    /// Whether the estimate is of processor time, because hardly a sample was quiet and the
+    /// Whether the estimate is of processor time, because it was asked for or hardly a sample was quiet, and the
     /// contender has one thread. `samples_ns` then is processor time, too.
     #[serde(default)]
     pub by_processor_time: bool,
