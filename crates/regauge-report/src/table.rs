@@ -170,7 +170,7 @@ impl Cell {
 
     fn inner(&self) -> Markup {
         html! {
-            @if self.code { code { (self.text) } } @else { (self.text) }
+            @if self.code { code { (breakable(&self.text)) } } @else { (self.text) }
             @if let Some(beside) = &self.beside { " " b { (beside) } }
             @for (text, tone) in &self.tags { " " (tag(text, *tone)) }
             @if let Some(below) = &self.below { " " small { (below) } }
@@ -181,6 +181,26 @@ impl Cell {
                 }
             }
         }
+    }
+}
+
+/// What paths and names of classes are made of.
+const SEPARATORS: [char; 4] = [':', '/', '|', '.'];
+
+/// Returns text that a browser may break after the separators of paths and names, sooner than anywhere.
+pub fn breakable(text: &str) -> Markup {
+    let mut pieces = text.split_inclusive(SEPARATORS).peekable();
+    let mut parts = Vec::new();
+    while let Some(piece) = pieces.next() {
+        // `::` and `1.5` stay whole.
+        let stays = |next: char| {
+            next.is_whitespace() || next.is_ascii_digit() || SEPARATORS.contains(&next)
+        };
+        let may_break = pieces.peek().is_some_and(|next| !next.starts_with(stays));
+        parts.push((piece, may_break));
+    }
+    html! {
+        @for (piece, may_break) in parts { (piece) @if may_break { wbr; } }
     }
 }
 

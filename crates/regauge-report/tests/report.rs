@@ -211,7 +211,10 @@ fn hostile_text_is_only_text() {
     let (hostile, plain) = (files(&hostile), files(&plain));
     let page = text(&hostile, "report.html");
     let names = |html: &str| -> Vec<String> {
-        tags(&without_charts(html)).iter().map(|(name, _)| (*name).to_owned()).collect()
+        let html = without_charts(html);
+        let tags = tags(&html).into_iter().map(|(name, _)| name.to_owned());
+        // Where a line may break depends on the text.
+        tags.filter(|name| name != "wbr").collect()
     };
     assert_eq!(names(page), names(text(&plain, "report.html")), "the same elements");
     assert!(names(page).len() > 1_000);

@@ -1,4 +1,4 @@
-//! The page.
+//! The page of a measurement, and the frame of every page: head, list of parts, theme, policy.
 
 mod costs;
 mod machine;
@@ -25,8 +25,8 @@ const REGULAR: &[u8] = include_bytes!("../fonts/Inter-Regular.woff2");
 const SEMIBOLD: &[u8] = include_bytes!("../fonts/Inter-SemiBold.woff2");
 const SCRIPT: &str = include_str!("script.js");
 
-/// A part of the page with a heading, reached from the list at the top.
-struct Section {
+/// A part of a page with a heading, reached from the list at the top.
+pub(crate) struct Section {
     id: &'static str,
     title: &'static str,
     body: Markup,
@@ -35,12 +35,12 @@ struct Section {
 }
 
 impl Section {
-    fn new(id: &'static str, title: &'static str, body: Markup) -> Option<Section> {
+    pub fn new(id: &'static str, title: &'static str, body: Markup) -> Option<Section> {
         Some(Section { id, title, body, folded: true })
     }
 
     /// Returns a section that is open from the start.
-    fn open(id: &'static str, title: &'static str, body: Markup) -> Option<Section> {
+    pub fn open(id: &'static str, title: &'static str, body: Markup) -> Option<Section> {
         Some(Section { id, title, body, folded: false })
     }
 
@@ -84,74 +84,109 @@ pub fn html(report: &Report, figures: &[Figure], tables: &[&str]) -> String {
     .into_iter()
     .flatten()
     .collect();
-    let style = style();
-    let policy = format!(
-        "default-src 'none'; style-src '{}'; script-src '{}'; font-src data:; base-uri 'none'; \
-         form-action 'none'",
-        hash(&style),
-        hash(SCRIPT)
-    );
-    let title = visible(&report.input.name);
-    html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(policy);
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="referrer" content="no-referrer";
-                meta name="generator" content={ "regauge " (visible(&report.regauge)) };
-                title { (title) " – measured by regauge" }
-                style { (PreEscaped(&style)) }
-            }
-            body {
-                a.skip href="#summary" { "Skip to the answer" }
-                (head(report, &title))
-                nav aria-label="Parts of this report" {
-                    ul {
-                        @for section in &sections {
-                            li { a href={ "#" (section.id) } { (section.title) } }
-                        }
-                    }
-                }
-                main {
-                    @for section in &sections { (section.html()) }
-                }
-                footer {
-                    p {
-                        "Made by regauge " (visible(&report.regauge)) " from results.json, schema "
-                        (visible(&report.schema)) ". This page is self-contained and contacts no server."
-                    }
-                }
-                p #said.unseen role="status" aria-live="polite" {}
-                script { (PreEscaped(SCRIPT)) }
-            }
-        }
+    let input = &report.input;
+    Frame {
+        title: visible(&input.name),
+        subtitle: "measured by regauge",
+        kind: match &report.task {
+            Some(task) => format!("regauge measure · task {}", visible(&task.name)),
+            None => "regauge measure".to_owned(),
+        },
+        facts: [
+            Some(words::format(&input.format)),
+            Some(words::documents(report)),
+            (input.bytes > 0).then(|| bytes(input.bytes)),
+            Some(visible(&report.machine.processor)),
+            Some(format!("{} cores", thousands(report.machine.cores))),
+        ]
+        .into_iter()
+        .flatten()
+        .collect(),
+        version: visible(&report.regauge),
+        made_from: format!(" from results.json, schema {}", visible(&report.schema)),
+        answer: "summary",
     }
-    .into_string()
+    .html(&sections)
 }
 
-fn head(report: &Report, title: &str) -> Markup {
-    let input = &report.input;
-    html! {
-        header {
-            div {
-                p.kind {
-                    @match &report.task {
-                        Some(task) => { "regauge measure · task " (visible(&task.name)) }
-                        None => { "regauge measure" }
-                    }
+/// What is around the parts of a page. All texts are for people: foreign ones have been through
+/// [`visible`].
+pub(crate) struct Frame {
+    /// What the page is about.
+    pub title: String,
+    /// What follows it in the title of the window.
+    pub subtitle: &'static str,
+    /// The command that made the page.
+    pub kind: String,
+    /// The line below the title.
+    pub facts: Vec<String>,
+    /// The version of regauge.
+    pub version: String,
+    /// What the page was made from, for the last line; it begins with a space, or is empty.
+    pub made_from: String,
+    /// The id of the part with the answer.
+    pub answer: &'static str,
+}
+
+impl Frame {
+    /// Returns a whole page with these parts.
+    pub fn html(&self, sections: &[Section]) -> String {
+        let style = style();
+        let policy = format!(
+            "default-src 'none'; style-src '{}'; script-src '{}'; font-src data:; base-uri 'none'; \
+             form-action 'none'",
+            hash(&style),
+            hash(SCRIPT)
+        );
+        html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta http-equiv="Content-Security-Policy" content=(policy);
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="referrer" content="no-referrer";
+                    meta name="generator" content={ "regauge " (self.version) };
+                    title { (self.title) " – " (self.subtitle) }
+                    style { (PreEscaped(&style)) }
                 }
-                h1 { (title) }
-                p.facts {
-                    span { (words::format(&input.format)) } " "
-                    span { (words::documents(report)) } " "
-                    @if input.bytes > 0 { span { (bytes(input.bytes)) } " " }
-                    span { (visible(&report.machine.processor)) } " "
-                    span { (thousands(report.machine.cores)) " cores" }
+                body {
+                    a.skip href={ "#" (self.answer) } { "Skip to the answer" }
+                    (self.head())
+                    nav aria-label="Parts of this report" {
+                        ul {
+                            @for section in sections {
+                                li { a href={ "#" (section.id) } { (section.title) } }
+                            }
+                        }
+                    }
+                    main {
+                        @for section in sections { (section.html()) }
+                    }
+                    footer {
+                        p {
+                            "Made by regauge " (self.version) (self.made_from)
+                            ". This page is self-contained and contacts no server."
+                        }
+                    }
+                    p #said.unseen role="status" aria-live="polite" {}
+                    script { (PreEscaped(SCRIPT)) }
                 }
             }
-            button #theme type="button" hidden { "Theme: system" }
+        }
+        .into_string()
+    }
+
+    fn head(&self) -> Markup {
+        html! {
+            header {
+                div {
+                    p.kind { (self.kind) }
+                    h1 { (self.title) }
+                    p.facts { @for fact in &self.facts { span { (fact) } " " } }
+                }
+                button #theme type="button" hidden { "Theme: system" }
+            }
         }
     }
 }
