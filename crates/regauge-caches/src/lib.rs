@@ -32,7 +32,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use regauge::Limits;
 use regauge_sources::Item;
 
-pub use report::{Report, Row};
+pub use report::{Plain, Report, Row};
 
 use look::{Look, Looker};
 use prefix::Prefixes;

@@ -1,7 +1,8 @@
 //! What was found.
 
-use regauge::Limits;
+use regauge::{Format, Limits};
 
+use crate::look::{Codec, Danger, Looker};
 use crate::prefix::{Merge as _, Prefixes};
 use crate::recode::{Recoded, recode};
 use crate::tally::Tally;
@@ -33,7 +34,38 @@ pub struct Row {
     pub recoded: Option<Recoded>,
 }
 
+/// Sampled values of one format that are plain data, without what was around them.
+#[derive(Debug, Default)]
+pub struct Plain<'a> {
+    /// The values.
+    pub values: Vec<&'a [u8]>,
+    /// How many prefixes they are from.
+    pub prefixes: u64,
+}
+
 impl Report {
+    /// Returns the sampled values of a format in the prefixes whose whole sample every format of
+    /// [`crate::recode`] holds exactly. Each is looked into again: what loading it would do more than create data
+    /// is left out.
+    pub fn plain(&self, format: Format, limits: &Limits) -> Plain<'_> {
+        let looker = Looker::new(*limits);
+        let is_plain = |inside: &[u8]| {
+            let look = looker.look(inside);
+            look.form.codec == Codec::Format(format) && look.danger <= Danger::Data
+        };
+        let mut found = Plain::default();
+        for row in self.rows.iter().filter(|row| row.is_exact_in(format)) {
+            let sample = row.tally.sample.values.iter();
+            let of_format = sample.filter(|(form, ..)| form.codec == Codec::Format(format));
+            let before = found.values.len();
+            found
+                .values
+                .extend(of_format.map(|(.., inside)| inside.as_slice()).filter(|i| is_plain(i)));
+            found.prefixes += u64::from(found.values.len() > before);
+        }
+        found
+    }
+
     pub(crate) fn new(prefixes: Prefixes<Tally>, all: Tally, limits: &Limits) -> Report {
         let mut list = prefixes.into_list();
         list.sort_by(|(one, a), (other, b)| {
@@ -58,5 +90,21 @@ impl Report {
             })
             .collect();
         Report { rows, all }
+    }
+}
+
+impl Row {
+    /// Returns the format with the most bytes, if the most bytes are a document of one.
+    pub fn format(&self) -> Option<Format> {
+        match self.tally.forms().first()?.0.codec {
+            Codec::Format(format) => Some(format),
+            _ => None,
+        }
+    }
+
+    /// Returns whether most bytes are in this format, and all sampled values of it are exact in the others.
+    fn is_exact_in(&self, format: Format) -> bool {
+        let is_exact = |recoded: &Recoded| recoded.exact > 0 && recoded.exact == recoded.tried;
+        self.format() == Some(format) && self.recoded.as_ref().is_some_and(is_exact)
     }
 }

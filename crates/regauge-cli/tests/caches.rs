@@ -109,6 +109,75 @@ fn what_is_found_as_json() {
 }
 
 #[test]
+fn a_page_that_works_offline() {
+    let folder = Folder::new();
+    folder.write("dump.rdb", mixed());
+    let text = folder.run("xray dump.rdb").silent().text();
+    let ran = folder.run("xray dump.rdb --out page.html").silent().text();
+    assert_eq!(ran, format!("{text}\nPage: page.html\n"));
+    let page = folder.text("page.html");
+    for part in ["<!DOCTYPE html>", "views/<wbr>products/<wbr>*", "Do not load", "Rails.cache 7.1"]
+    {
+        assert!(page.contains(part), "{part}\n{page}");
+    }
+    assert!(!page.contains("http://") && !page.contains("https://"), "an address of a server");
+    let ran = folder.run("xray dump.rdb --out page.html").status(2);
+    assert!(ran.stderr.contains("already exists and was kept; pass --force"), "{}", ran.stderr);
+    // On standard output it takes the place of the screen.
+    let alone = folder.run("xray dump.rdb --out - --prefix user:").silent().text();
+    assert!(alone.starts_with("<!DOCTYPE html>") && alone.ends_with("</html>"), "{alone}");
+    let ran = folder.run("xray dump.rdb --out - --json").status(2);
+    assert!(ran.stderr.contains("both write to standard output"), "{}", ran.stderr);
+    // Sampled, with nothing in it, and damaged.
+    folder.run("xray dump.rdb --out page.html --force --one-in 2").silent();
+    assert!(folder.text("page.html").contains("One key in 2 was looked at."));
+    folder.write("empty.rdb", dump(&[]));
+    folder.run("xray empty.rdb --out empty.html").silent();
+    assert!(folder.text("empty.html").contains("There are no keys."));
+    let whole = mixed();
+    folder.write("cut.rdb", &whole[..whole.len() / 2]);
+    folder.run("xray cut.rdb --out cut.html").status(1);
+    assert!(folder.text("cut.html").contains("Not read to its end."));
+    folder.run("xray missing.rdb --out none.html").status(2);
+    assert!(!folder.names().contains(&"none.html".to_owned()));
+}
+
+/// Nothing is asserted of the times: runtimes and libraries may be missing, and machines are busy.
+#[test]
+fn only_plain_data_is_timed() {
+    let folder = Folder::new();
+    let evil = b"cos\nsystem\n(S'touch ran'\ntR.".to_vec();
+    let foo = b"\x04\x08o:\x08Foo\x06:\x0B@itemsi\x06".to_vec();
+    let mut keys = vec![("evil:1".to_owned(), evil), ("cart:1".into(), foo)];
+    for n in 0..3 {
+        keys.push((
+            format!("list:{n}"),
+            format!("{{\"id\": {n}, \"list\": [1, 2.5]}}").into_bytes(),
+        ));
+    }
+    folder.write("dump.rdb", dump(&keys));
+    let ran = folder.run("xray dump.rdb --time --json --progress never").silent();
+    let report: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    let readings = report["reading"].as_array().unwrap();
+    let names: Vec<_> = readings.iter().map(|one| (&one["format"], &one["runtime"])).collect();
+    let expected =
+        [("marshal", "Ruby"), ("pickle", "Python"), ("json", "Ruby"), ("json", "Python")];
+    assert_eq!(names, expected.map(|(f, r)| (json!(f), json!(r))).each_ref().map(|(f, r)| (f, r)));
+    for one in &readings[..2] {
+        assert_eq!(
+            (&one["not_timed"], &one["values"]),
+            (&json!("no prefix has only plain data in its sample"), &json!(0))
+        );
+    }
+    for one in &readings[2..] {
+        assert!(one["not_timed"].is_string() || one["values"] == 3, "{one}");
+        assert!(one["now"].is_null() || one["now"]["us_per_read"].as_f64().unwrap() > 0.0, "{one}");
+    }
+    assert_eq!(folder.names(), ["dump.rdb"], "the command in the pickle did not run");
+    folder.run("xray dump.rdb --time --no-values").status(2);
+}
+
+#[test]
 fn a_line_for_each_value() {
     let folder = Folder::new();
     folder.write("dump.rdb", mixed());

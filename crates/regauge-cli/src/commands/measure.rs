@@ -231,12 +231,13 @@ fn plain_copy(source: &Source, path: &Path) -> Result<Option<tempfile::NamedTemp
 }
 
 /// Returns the command that serves a native contender: this binary.
-fn native() -> Result<Vec<OsString>> {
+pub fn native() -> Result<Vec<OsString>> {
     let own = std::env::current_exe().map_err(|error| Failure::io("this program", &error))?;
     Ok(vec![own.into(), "contender".into()])
 }
 
-fn failure(error: Error) -> Failure {
+/// Words an error of the engine.
+pub fn failure(error: Error) -> Failure {
     match error {
         Error::NoContender(_) | Error::Adapter { .. } | Error::Runner { .. } | Error::Task(_) => {
             Failure::usage(error)

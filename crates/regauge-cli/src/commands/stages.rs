@@ -42,6 +42,12 @@ impl Stages {
         Stages { shown, end: None, stage: None, leader: String::new() }
     }
 
+    /// Creates one that shows nothing unless standard error is a terminal.
+    pub fn for_terminal(when: When) -> Stages {
+        let is_terminal = io::stderr().is_terminal();
+        Stages::new(if is_terminal { when } else { When::Never })
+    }
+
     /// Removes the bar.
     pub fn finish(&self) {
         if let Shown::Bar(bar) = &self.shown {

@@ -5,6 +5,7 @@ mod dots;
 mod front;
 mod lines;
 mod noise;
+pub mod prefixes;
 mod sizes;
 
 use maud::{Markup, PreEscaped, html};

@@ -10,7 +10,7 @@ use regauge_caches::tally::{Count, Tally};
 use regauge_caches::{Report, Row};
 use regauge_measure::{bytes, thousands};
 
-use super::values;
+use super::{Reading, values};
 use crate::text::visible;
 
 /// A saving below this share of the bytes is not worth the work.
@@ -89,7 +89,7 @@ fn group<'g>(groups: &'g mut Groups, topic: Topic, of: &'static str) -> &'g mut 
 }
 
 /// Returns what to do, the most urgent first.
-pub fn of(report: &Report) -> Vec<Advice> {
+pub fn of(report: &Report, readings: &[Reading]) -> Vec<Advice> {
     let all = &report.all;
     let mut groups = Groups::new();
     for row in &report.rows {
@@ -122,7 +122,8 @@ pub fn of(report: &Report) -> Vec<Advice> {
             group(&mut groups, Topic::Forever, "").add(row, tally.all);
         }
     }
-    let advice = groups.into_iter().filter_map(|((topic, of), group)| group.advice(topic, of));
+    let advice =
+        groups.into_iter().filter_map(|((topic, of), group)| group.advice(topic, of, readings));
     let mut advice: Vec<_> = advice.collect();
     advice.sort_by(|a, b| a.topic.cmp(&b.topic).then(b.bytes.cmp(&a.bytes)));
     advice
@@ -177,7 +178,7 @@ impl Group {
         self.packed += taken(Some(Packing::Zstd));
     }
 
-    fn advice(self, topic: Topic, of: &str) -> Option<Advice> {
+    fn advice(self, topic: Topic, of: &str, readings: &[Reading]) -> Option<Advice> {
         let about = values(self.about.values);
         let mut bytes_about = self.about.bytes;
         let text = match topic {
@@ -212,10 +213,15 @@ impl Group {
                         s if s <= -0.01 => format!("takes {:.0}% more", -100.0 * s),
                         _ => "takes the same bytes".to_owned(),
                     };
-                    format!(
+                    let mut text = format!(
                         "plain data in {of}: MessagePack{zstd} keeps it exactly (all {} sampled values) and {change}",
                         thousands(self.exact)
-                    )
+                    );
+                    let timed = readings.iter().filter(|one| one.format.title() == of);
+                    for words in timed.filter_map(|one| one.words(Format::Msgpack)) {
+                        text += &format!("; {words}");
+                    }
+                    text
                 }
             }
             Topic::Repeated => {
@@ -237,7 +243,8 @@ impl Group {
         let mut words = named.join(", ");
         if more > 0 || self.has_more_classes {
             let plus = if self.has_more_classes { " or more" } else { "" };
-            words += &format!(" and {more}{plus} others");
+            let s = if more == 1 && plus.is_empty() { "" } else { "s" };
+            words += &format!(" and {more}{plus} other{s}");
         }
         words
     }

@@ -11,7 +11,8 @@ use super::About;
 use super::advice;
 
 /// Returns the report as a document: `all`, `prefixes` (the one with the most bytes first) and `advice` (the
-/// most urgent first). Sizes are in bytes, points in time in milliseconds since 1970.
+/// most urgent first), and `reading`, empty if nothing was timed. Sizes are in bytes, points in time in milliseconds
+/// since 1970, times to read a value in microseconds.
 pub fn json(report: &Report, about: &About<'_>) -> Value {
     let summary = about.summary;
     let prefixes: Vec<_> = report
@@ -26,7 +27,7 @@ pub fn json(report: &Report, about: &About<'_>) -> Value {
             map
         })
         .collect();
-    let advice: Vec<_> = advice::of(report)
+    let advice: Vec<_> = advice::of(report, about.readings)
         .iter()
         .map(|one| {
             json!({
@@ -50,6 +51,7 @@ pub fn json(report: &Report, about: &About<'_>) -> Value {
         "all": tally(&report.all),
         "prefixes": prefixes,
         "advice": advice,
+        "reading": about.readings.iter().map(super::reading::json).collect::<Vec<_>>(),
     })
 }
 
@@ -77,7 +79,7 @@ pub fn line(item: &Item<'_>, looked: &Look) -> Value {
     })
 }
 
-fn shown(bytes: &[u8]) -> String {
+pub(super) fn shown(bytes: &[u8]) -> String {
     match str::from_utf8(bytes) {
         Ok(text) => text.to_owned(),
         Err(_) => bytes.escape_ascii().to_string(),

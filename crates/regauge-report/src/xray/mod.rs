@@ -1,10 +1,14 @@
-//! Shows what is in a cache: on a screen, and as JSON.
+//! Shows what is in a cache: on a screen, as JSON, and as a page.
 
 mod advice;
 mod json;
+mod page;
+mod reading;
 
 pub use advice::{Advice, Topic};
 pub use json::{json, line};
+pub use page::page;
+pub use reading::{Candidate, OTHERS, Reading};
 
 use std::fmt::Write as _;
 
@@ -33,6 +37,14 @@ pub struct About<'a> {
     pub summary: &'a Summary,
     /// Only one key in so many was looked at.
     pub one_in: u64,
+    /// Only keys that begin with this were looked at.
+    pub prefix: &'a str,
+    /// Only this database was looked at.
+    pub database: Option<u64>,
+    /// Whether values were looked into.
+    pub has_values: bool,
+    /// How long the values take to read, if that was measured.
+    pub readings: &'a [Reading],
 }
 
 /// Writes the report as text.
@@ -44,7 +56,8 @@ pub fn screen(report: &Report, about: &About<'_>, full: bool) -> String {
     danger(&mut text, &report.all);
     unknown(&mut text, &report.all);
     skipped(&mut text, about.summary);
-    let advice = advice::of(report);
+    reading::screen(&mut text, about.readings);
+    let advice = advice::of(report, about.readings);
     let most = if full { advice.len() } else { ADVICE };
     what_to_do(&mut text, &advice, most);
     text
@@ -125,10 +138,27 @@ fn expiring(expiry: Expiry) -> String {
     }
 }
 
+/// What loading values in a format that can run code would do, in words that follow their number.
+const DANGERS: [(Danger, &str); 5] = [
+    (Danger::Data, "are plain data"),
+    (Danger::Harmless, "have only dates, sets and the like of their own language"),
+    (Danger::Incomplete, "rely on what the program supplies"),
+    (Danger::Classes, "need classes of the application, or run code of it"),
+    (Danger::Attack, "have classes or calls that are known from attacks"),
+];
+
+/// Returns how many values are in formats that can run code when they are loaded.
+fn in_dangerous_formats(tally: &Tally) -> Count {
+    let counts = DANGERS.iter().filter_map(|(danger, _)| tally.dangers.get(danger));
+    counts.fold(Count::default(), |sum, count| Count {
+        values: sum.values + count.values,
+        bytes: sum.bytes + count.bytes,
+    })
+}
+
 /// Says how many values are in formats that run code, and what they would do.
 fn danger(text: &mut String, all: &Tally) {
-    let of = |danger| all.dangers.get(&danger).copied().unwrap_or_default();
-    let total: u64 = Danger::ALL[1..].iter().map(|danger| of(*danger).values).sum();
+    let total = in_dangerous_formats(all).values;
     if total == 0 {
         return;
     }
@@ -138,41 +168,42 @@ fn danger(text: &mut String, all: &Tally) {
         values(total),
         share(total, all.all.values)
     );
-    for (danger, words) in [
-        (Danger::Data, "are plain data"),
-        (Danger::Harmless, "have only dates, sets and the like of their own language"),
-        (Danger::Incomplete, "rely on what the program supplies"),
-        (Danger::Classes, "need classes of the application, or run code of it"),
-        (Danger::Attack, "have classes or calls that are known from attacks"),
-    ] {
-        let Count { values, .. } = of(danger);
+    for (danger, words) in DANGERS {
+        let Count { values, .. } = all.dangers.get(&danger).copied().unwrap_or_default();
         if values > 0 {
             let _ = writeln!(text, "  {:>9} {words}", thousands(values));
         }
     }
 }
 
-/// Says how values begin that nothing recognises.
-fn unknown(text: &mut String, all: &Tally) {
-    let unknown: Count = all.forms.iter().filter(|(form, _)| form.codec == Codec::Unknown).fold(
+/// Returns the values that nothing recognises, and how they begin, the most frequent first.
+fn unrecognised(all: &Tally) -> (Count, Vec<(String, u64)>) {
+    let unknown = all.forms.iter().filter(|(form, _)| form.codec == Codec::Unknown).fold(
         Count::default(),
         |sum, (_, count)| Count {
             values: sum.values + count.values,
             bytes: sum.bytes + count.bytes,
         },
     );
+    let mut begins: Vec<_> = all.begins.iter().collect();
+    begins.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
+    let shown = begins.into_iter().map(|(begin, count)| {
+        let digits: Vec<_> = begin.iter().map(|byte| format!("{byte:02x}")).collect();
+        (digits.join(" "), *count)
+    });
+    (unknown, shown.collect())
+}
+
+/// Says how values begin that nothing recognises.
+fn unknown(text: &mut String, all: &Tally) {
+    let (unknown, begins) = unrecognised(all);
     if unknown.values == 0 {
         return;
     }
-    let mut begins: Vec<_> = all.begins.iter().collect();
-    begins.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
     let shown: Vec<_> = begins
         .iter()
         .take(4)
-        .map(|(begin, count)| {
-            let digits: Vec<_> = begin.iter().map(|byte| format!("{byte:02x}")).collect();
-            format!("{} ({})", digits.join(" "), thousands(**count))
-        })
+        .map(|(begin, count)| format!("{begin} ({})", thousands(*count)))
         .collect();
     let line = format!(
         "not recognised: {} ({}), beginning with {}",
@@ -185,6 +216,14 @@ fn unknown(text: &mut String, all: &Tally) {
 
 /// Says what has no values to look into.
 fn skipped(text: &mut String, summary: &Summary) {
+    let shown = not_looked_into(summary);
+    if !shown.is_empty() {
+        let _ = writeln!(text, "\nNot looked into: {}", shown.join(", "));
+    }
+}
+
+/// Returns what has no values to look into: `31 streams`.
+fn not_looked_into(summary: &Summary) -> Vec<String> {
     let skipped = &summary.skipped;
     let counts = [
         (skipped.streams, "streams"),
@@ -192,14 +231,8 @@ fn skipped(text: &mut String, summary: &Summary) {
         (skipped.functions, "libraries of functions"),
         (summary.vanished, "keys that vanished meanwhile"),
     ];
-    let shown: Vec<_> = counts
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, noun)| format!("{} {noun}", thousands(*count)))
-        .collect();
-    if !shown.is_empty() {
-        let _ = writeln!(text, "\nNot looked into: {}", shown.join(", "));
-    }
+    let there = counts.iter().filter(|(count, _)| *count > 0);
+    there.map(|(count, noun)| format!("{} {noun}", thousands(*count))).collect()
 }
 
 fn what_to_do(text: &mut String, advice: &[Advice], most: usize) {

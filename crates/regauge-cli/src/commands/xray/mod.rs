@@ -1,23 +1,30 @@
 //! `regauge xray`: what is in a cache.
 
+mod reading;
+
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use regauge_caches::look::Codec;
 use regauge_caches::{Report, Xray as Looking};
-use regauge_report::xray::{About, json, line, screen};
+use regauge_report::xray::{About, json, line, page, screen};
 use regauge_sources::{Flow, Sample, Summary, Wanted};
 
 use crate::args::{Limit, When, limit};
 use crate::commands::sources;
 use crate::failure::{Failure, Result};
+use crate::output::Destination;
 use crate::report::print;
 
 const EXAMPLES: &str = "\
 Examples:
   regauge xray dump.rdb
   regauge xray dump.rdb --prefix views/ --full
+  regauge xray dump.rdb --out cache.html
+      the same with sizes in other formats, classes and the largest values, as a page that works offline
+  regauge xray dump.rdb --time
+      also how long these values take to read in Ruby and Python, now and in other formats; half a minute
   regauge xray dump.rdb.gz --json > cache.json
   ssh cache 'redis-cli --rdb -' | regauge xray -
   regauge xray redis://cache:6379 --rate 1000
@@ -64,6 +71,17 @@ pub struct Xray {
     /// Show every prefix and all advice
     #[arg(long)]
     pub full: bool,
+    /// Also write a page that works offline: advice, prefixes, and the details; - is standard output, in place of the
+    /// screen
+    #[arg(long, value_name = "FILE", conflicts_with = "list")]
+    pub out: Option<PathBuf>,
+    /// Replace the file of --out if it exists
+    #[arg(long, requires = "out")]
+    pub force: bool,
+    /// Time how long sampled values take to read in Ruby and Python: as they are, and as MessagePack, JSON and CBOR;
+    /// 6 s for each format and runtime. Only plain data is decoded, written again by regauge
+    #[arg(long, conflicts_with_all = ["list", "no_values"])]
+    pub time: bool,
     /// Keep a sample of the values in FOLDER, without their envelopes, for `regauge measure FOLDER/FORMAT`
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["list", "no_values"])]
     pub save: Option<PathBuf>,
@@ -84,6 +102,13 @@ pub fn run(arguments: &Xray) -> Result {
         let folder = folder.display();
         return Err(Failure::usage(format!("{folder}: has files in it, expected a new folder")));
     }
+    let is_page_alone = arguments.out.as_deref() == Some(Path::new("-"));
+    if is_page_alone && arguments.json {
+        let message = "--json and --out - both write to standard output; name a file for --out";
+        return Err(Failure::usage(message));
+    }
+    let out = arguments.out.as_deref();
+    let out = out.map(|path| Destination::open(path, arguments.force)).transpose()?;
     let mut source = sources::open(&arguments.source, &limits, arguments.progress)?;
     let wanted = Wanted {
         prefix: arguments.prefix.as_bytes(),
@@ -118,17 +143,42 @@ pub fn run(arguments: &Xray) -> Result {
     let report = looking.finish();
     // What precedes an error is worth showing, unless there is nothing.
     if failed.is_none() || report.all.keys > 0 {
-        let about = About { name, summary, one_in: arguments.one_in };
+        let readings = match arguments.time {
+            true => reading::all(&report, &limits, arguments.progress)?,
+            false => Vec::new(),
+        };
+        let about = About {
+            name,
+            summary,
+            one_in: arguments.one_in,
+            prefix: &arguments.prefix,
+            database: arguments.database,
+            has_values: !arguments.no_values,
+            readings: &readings,
+        };
         let text = match arguments.json {
             true => format!("{:#}\n", json(&report, &about)),
             false => screen(&report, &about, arguments.full),
         };
-        print(text.as_bytes())?;
+        if !is_page_alone {
+            print(text.as_bytes())?;
+        }
+        if let Some(out) = out {
+            put(out, &page(&report, &about), !is_page_alone && !arguments.json)?;
+        }
     }
     if let Some(folder) = &arguments.save {
         save(&report, folder).map_err(|error| Failure::io(folder.display(), &error))?;
     }
     ran.map(drop).map_err(|error| Failure::data(name, error))
+}
+
+/// Writes the page, and says where it is.
+fn put(out: Destination, page: &str, is_told: bool) -> Result {
+    let name = out.name.clone();
+    out.write_all(page.as_bytes())?;
+    out.commit()?;
+    if is_told { print(format!("\nPage: {name}\n").as_bytes()) } else { Ok(()) }
 }
 
 /// Writes the samples of all prefixes into a folder per format.
