@@ -79,6 +79,7 @@ test: lint                      ## Run lint, unit, conformance and command tests
 	$(PYTHON) tools/python_pickle_check.py --regauge target/debug/regauge
 	$(PYTHON) tools/hostile_check.py --regauge target/debug/regauge
 	$(PYTHON) tools/report_check.py --regauge target/debug/regauge
+	$(PYTHON) tools/xray_page_check.py --regauge target/debug/regauge
 	$(PYTHON) tools/results_test.py
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc $(PACKAGES) --no-deps --quiet
 
