@@ -178,6 +178,29 @@ fn only_plain_data_is_timed() {
 }
 
 #[test]
+fn nothing_is_claimed_of_runtimes_that_are_missing() {
+    let folder = Folder::new();
+    let list = b"\x04\x08[\x07i\x06i\x07".to_vec();
+    folder.write(
+        "dump.rdb",
+        dump(&(0..9).map(|n| (format!("a:{n}"), list.clone())).collect::<Vec<_>>()),
+    );
+    let mut command = folder.command("xray dump.rdb --time");
+    command.env("PATH", "").env("HOME", folder.path("")).env_remove("XDG_DATA_HOME");
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        text.contains("Ruby Marshal in Ruby: not timed: Ruby or its libraries are not installed"),
+        "{text}"
+    );
+    assert!(
+        text.contains("plain data in Ruby Marshal") && !text.contains("Ruby reads it"),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_line_for_each_value() {
     let folder = Folder::new();
     folder.write("dump.rdb", mixed());

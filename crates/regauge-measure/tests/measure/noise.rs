@@ -67,3 +67,21 @@ fn where_no_moment_is_quiet_times_are_of_the_processor_and_the_report_says_so() 
     let note = "2 of the 2 contenders, those that work on one thread, are timed by processor time";
     assert!(report.notes.iter().any(|one| one.contains(note)), "{:?}", report.notes);
 }
+
+#[test]
+fn processor_time_that_is_asked_for_is_taken_on_a_quiet_machine_too() {
+    let may_pin =
+        cfg!(target_os = "linux") && std::thread::available_parallelism().unwrap().get() > 1;
+    if !may_pin || !has("python3", &["--version"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut options = options(folder.path(), "a.json", DOCUMENT, &["slow"]);
+    options.probe = || Duration::from_millis(1);
+    options.rounds = Some(20);
+    options.processor_time = true;
+    let report = run(&options, &mut Quiet).unwrap();
+    let decode = &row(&report, "test slow").timing.as_ref().unwrap().decode;
+    assert!(decode.by_processor_time && decode.estimate_ns.median < 3e6, "{decode:?}");
+    assert!(!report.notes.iter().any(|one| one.contains("rarely quiet")), "{:?}", report.notes);
+}

@@ -248,7 +248,7 @@ pub(super) fn screen(text: &mut String, readings: &[Reading]) {
         let _ = writeln!(text, "  {}", wrapped(&words, COLUMNS - 2).join("\n  "));
     }
     let lacks = |one: &&Reading| one.now.is_none() || one.best.len() < OTHERS.len();
-    let gap = is_timed.iter().any(lacks).then(|| GAP.to_owned());
+    let gap = is_timed.iter().any(lacks).then(|| format!("{GAP}; `{SETUP}` installs more."));
     for note in [gap, busy(readings).map(words::busy), Some(NOTE.to_owned())].into_iter().flatten()
     {
         let _ = writeln!(text, "  {}", wrapped(&note, COLUMNS - 2).join("\n  "));
@@ -256,8 +256,9 @@ pub(super) fn screen(text: &mut String, readings: &[Reading]) {
 }
 
 /// Why a format has no time.
-pub(super) const GAP: &str = "–: no library that is installed, loses nothing and is safe was timed; `regauge measure \
-                              --setup` installs more.";
+pub(super) const GAP: &str = "–: no library that is installed, loses nothing and is safe was timed";
+/// What installs more libraries.
+pub(super) const SETUP: &str = "regauge measure --setup";
 
 /// What the times are of.
 pub(super) const NOTE: &str = "Decoding alone, without decompression and network. Only sampled values that are plain \

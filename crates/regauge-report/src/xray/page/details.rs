@@ -15,9 +15,11 @@ use crate::page::Section;
 use crate::table::{Cell, Column, Table, Tone};
 use crate::text::{Unit, visible};
 
-/// How many classes and keys are listed.
+/// How many classes, and how many of the largest values, are listed.
 const CLASSES: usize = 200;
 const LARGEST: usize = 20;
+/// How many beginnings are listed.
+const BEGINS: usize = 20;
 /// How many prefixes are named with a class.
 const NAMED: usize = 3;
 
@@ -160,7 +162,8 @@ pub fn unknown(report: &Report) -> Option<Section> {
     }
     let columns = vec![Column::text("first bytes"), Column::number("values").more_is_better()];
     let mut table = Table::new("How they begin", columns);
-    for (begin, count) in begins {
+    let more = begins.len().saturating_sub(BEGINS);
+    for (begin, count) in begins.into_iter().take(BEGINS) {
         table.push(vec![Cell::code(begin), Cell::count(count)]);
     }
     let body = html! {
@@ -169,6 +172,7 @@ pub fn unknown(report: &Report) -> Option<Section> {
             " with " (bytes(unknown.bytes)) " are in no format that regauge knows."
         }
         (table.html("c-unknown"))
+        @if more > 0 { p.legend { (thousands(more as u64)) " more; " code { "--json" } " lists them." } }
     };
     Section::new("unknown", "Not recognised", body)
 }

@@ -206,7 +206,7 @@ fn times(readings: &[Reading]) -> Option<Section> {
         @if let Some(share) = reading::busy(readings) { p.warning { (words::busy(share)) } }
         @if !table.rows.is_empty() {
             (table.html("c-times"))
-            p.legend { (reading::GAP) }
+            p.legend { (reading::GAP) "; " code { (reading::SETUP) } " installs more." }
         }
         @for one in readings {
             @if let Some(reason) = &one.not_timed {

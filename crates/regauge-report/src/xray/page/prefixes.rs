@@ -49,13 +49,14 @@ fn table(report: &Report, most: usize, caption: &str) -> Table {
     columns.extend(OTHERS.map(|format| Column::number(format.title())));
     let mut table = Table::new(caption, columns);
     table.headed = true;
+    let largest = report.rows.first().map_or(1, |row| row.tally.all.bytes.max(1));
     for row in report.rows.iter().take(most) {
         let tally = &row.tally;
         let mut cells = vec![
             Cell::code(prefix_or_empty(&row.prefix)),
             Cell::count(tally.all.values),
             Cell::figure(tally.all.bytes as f64, &Unit::Bytes)
-                .bar(tally.all.bytes as f64 / report.all.all.bytes.max(1) as f64),
+                .bar(tally.all.bytes as f64 / largest as f64),
             expiry(tally),
             what(row),
             loading(tally),
