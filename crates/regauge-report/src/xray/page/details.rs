@@ -96,7 +96,7 @@ pub fn repeated(report: &Report) -> Option<Section> {
     if rows.is_empty() {
         return None;
     }
-    rows.sort_by(|a, b| b.tally.repeated.bytes.cmp(&a.tally.repeated.bytes));
+    rows.sort_by_key(|row| std::cmp::Reverse(row.tally.repeated.bytes));
     let columns = vec![
         Column::text("prefix"),
         Column::number("repeated").more_is_better(),
