@@ -21,7 +21,7 @@ const PREFIX: usize = 44;
 /// What bars are made of, with its colour.
 const PARTS: [(&str, &[Danger], Ink); 3] = [
     ("the format cannot run code", &[Danger::None], Ink::Series(0)),
-    ("plain data in a format that can", &[Danger::Data, Danger::Harmless], Ink::Series(2)),
+    ("plain data or types of its language", &[Danger::Data, Danger::Harmless], Ink::Series(2)),
     (
         "needs classes or runs code",
         &[Danger::Incomplete, Danger::Classes, Danger::Attack],
