@@ -23,6 +23,7 @@
 // One module is exempt by name: it reads memory that processes share.
 #![deny(unsafe_code)]
 
+pub mod cells;
 pub mod codec;
 pub mod engine;
 pub mod envelope;

@@ -25,6 +25,7 @@ mod sqlite;
 
 use std::time::Duration;
 
+use crate::cells::{Access, Cells, Column};
 use crate::error::{Error, Result};
 
 #[cfg(feature = "cassandra")]
@@ -399,7 +400,7 @@ pub fn making(name: &str) -> String {
     feature = "mongodb",
     feature = "cassandra"
 )))]
-fn missing(url: &str, feature: &str) -> Result<Box<dyn Engine>> {
+fn missing<E: ?Sized>(url: &str, feature: &str) -> Result<Box<E>> {
     Err(Error::usage(format!(
         "{} needs the driver of a server, which is not compiled in; build with the feature \
          \"{feature}\", or \"servers\" for all",
@@ -489,6 +490,28 @@ pub(crate) fn narrow_after(rest: &mut Range, layout: &Layout, key: &[u8], order:
         Order::Descending => rest.to = Some(key.to_vec()),
     }
     true
+}
+
+/// Opens a column of the database of a URL, as `cells::open` says.
+pub(crate) fn open_cells(url: &str, column: &Column, access: Access) -> Result<Box<dyn Cells>> {
+    let (scheme, rest) = url.split_once(':').unwrap_or((url, ""));
+    match scheme {
+        "sqlite" => Ok(Box::new(sqlite::SqliteCells::open(rest, column, access)?)),
+        #[cfg(feature = "postgres")]
+        "postgres" | "postgresql" => {
+            Ok(Box::new(postgres::PostgresCells::open(url, column, access)?))
+        }
+        #[cfg(not(feature = "postgres"))]
+        "postgres" | "postgresql" => missing(url, "postgres"),
+        #[cfg(feature = "mysql")]
+        "mysql" => Ok(Box::new(mysql::MysqlCells::open(url, column, access)?)),
+        #[cfg(not(feature = "mysql"))]
+        "mysql" => missing(url, "mysql"),
+        _ => Err(Error::usage(format!(
+            "found \"{}\", expected sqlite:PATH, postgres:// or mysql://",
+            shown_url(url)
+        ))),
+    }
 }
 
 /// Returns a URL for error messages: without user, password and parameters.

@@ -5,6 +5,7 @@
 //! in WAL mode: readers and one writer do not block each other. Every change is synced before it is
 //! acknowledged (`synchronous = FULL`).
 
+mod cells;
 mod recent;
 mod sql;
 #[allow(unsafe_code, reason = "memory that processes share")]
@@ -23,6 +24,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, Row};
 use super::column::{Key, Stored};
 use super::{Change, Engine, Layout, Order, Pair, Range};
 use crate::error::{Error, Result, shown};
+pub(super) use cells::SqliteCells;
 use recent::Recent;
 use sql::{Texts, identifier, key_bytes, literal, quoted, stored_bytes, table_of, text_view};
 use writing::Writing;

@@ -21,6 +21,7 @@ pub(super) struct Server {
     opts: Opts,
     place: String,
     timeout: Duration,
+    is_read_only: bool,
 }
 
 /// A connection and the server's self-description.
@@ -64,7 +65,12 @@ impl Server {
             .prefer_socket(false)
             .stmt_cache_size(STATEMENTS);
         let timeout = own.timeout;
-        Ok((Server { opts: opts.into(), place, timeout }, timeout))
+        Ok((Server { opts: opts.into(), place, timeout, is_read_only: false }, timeout))
+    }
+
+    /// Lets every transaction be one that only reads.
+    pub(super) fn read_only(self) -> Server {
+        Server { is_read_only: true, ..self }
     }
 }
 
@@ -94,6 +100,9 @@ impl Dial for Server {
             false => ("MySQL", format!("max_execution_time = {}", self.timeout.as_millis())),
         };
         conn.query_drop(format!("SET SESSION {limit}")).await?;
+        if self.is_read_only {
+            conn.query_drop("SET SESSION TRANSACTION READ ONLY").await?;
+        }
         // "10.11.19-MariaDB-0+deb12u1"
         let number = version.split('-').next().unwrap_or_default();
         Ok(Link { conn, name: format!("{name} {number}"), packet_bytes })

@@ -8,6 +8,7 @@
 //! it. Keys are still matched exactly, and a key that the index considers equal to another cannot
 //! be put. A walk over such a table has to sort it.
 
+mod cells;
 mod link;
 mod sql;
 
@@ -21,6 +22,7 @@ use super::column::Key;
 use super::line::{Call, Line};
 use super::{Change, Engine, KeyKind, Layout, Order, Pair, Range};
 use crate::error::{Error, Result, shown};
+pub(super) use cells::MysqlCells;
 use link::{Link, Server, is_absent, is_duplicate};
 use sql::{
     NOTES, Names, Step, by_bytes, bytes_of, hexadecimal, length_of, read_value, select, stored,

@@ -27,6 +27,7 @@ pub(super) struct Server {
     tls: Option<MakeRustlsConnect>,
     place: String,
     timeout: Duration,
+    is_read_only: bool,
 }
 
 /// A connection and its prepared statements.
@@ -76,7 +77,12 @@ impl Server {
                 .map_err(|why| Error::usage(format!("{place}: {why}")))?,
         };
         let timeout = own.timeout;
-        Ok((Server { config, tls, place, timeout }, timeout))
+        Ok((Server { config, tls, place, timeout, is_read_only: false }, timeout))
+    }
+
+    /// Lets every transaction be one that only reads.
+    pub(super) fn read_only(self) -> Server {
+        Server { is_read_only: true, ..self }
     }
 }
 
@@ -140,8 +146,9 @@ impl Dial for Server {
         };
         // The server abandons what nobody waits for any more. Its notices are suppressed.
         let set = format!(
-            "SET statement_timeout = {}; SET client_min_messages = error",
-            self.timeout.as_millis()
+            "SET statement_timeout = {}; SET client_min_messages = error; SET default_transaction_read_only = {}",
+            self.timeout.as_millis(),
+            self.is_read_only
         );
         client.batch_execute(&set).await?;
         let version = version.unwrap_or_default();

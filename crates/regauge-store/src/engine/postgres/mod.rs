@@ -5,6 +5,7 @@
 //! in one round trip. The keys of an adopted text column sort by their bytes: if the column has
 //! another collation, an index on `(key COLLATE "C")` makes walks fast.
 
+mod cells;
 mod link;
 mod sql;
 
@@ -15,6 +16,7 @@ use tokio_postgres::Row;
 use super::line::{Call, Line};
 use super::{Change, Engine, KeyKind, Layout, Order, Pair, Range};
 use crate::error::{Error, Result, shown};
+pub(super) use cells::PostgresCells;
 use link::{Link, Server, is_absent};
 use sql::{
     LOCK, NOTES, Names, Parameter, Select, array, borrowed, bound, column_of, groups, hexadecimal,
