@@ -18,11 +18,21 @@ pub(crate) struct Head<'k> {
     pub idle: Option<u64>,
     pub frequency: Option<u8>,
     pub flags: Option<u32>,
+    pub is_text: bool,
 }
 
 impl<'k> Head<'k> {
     pub fn new(database: u64, key: &'k [u8], kind: Kind) -> Head<'k> {
-        Head { database, key, kind, expires_at: None, idle: None, frequency: None, flags: None }
+        Head {
+            database,
+            key,
+            kind,
+            expires_at: None,
+            idle: None,
+            frequency: None,
+            flags: None,
+            is_text: false,
+        }
     }
 }
 
@@ -110,7 +120,7 @@ impl<'f> Feed<'f> {
         value: Option<&[u8]>,
         bytes: u64,
     ) -> Result<Flow> {
-        let Head { database, key, kind, expires_at, idle, frequency, flags } = *head;
+        let Head { database, key, kind, expires_at, idle, frequency, flags, is_text } = *head;
         let field = if let Some(Part::Field(field)) = part { field.len() as u64 } else { 0 };
         self.summary.items += 1;
         self.summary.item_bytes += field + if value.is_some() { bytes } else { 0 };
@@ -128,6 +138,7 @@ impl<'f> Feed<'f> {
             idle,
             frequency,
             flags,
+            is_text,
             is_first,
             parts,
         };
@@ -143,6 +154,23 @@ impl<'f> Feed<'f> {
         }
         error.at_path(Path(vec![Step::Key(shown(key).into())]))
     }
+}
+
+/// Returns what is percent-encoded; `None` if it is not.
+#[cfg(any(feature = "memcached", feature = "sql"))]
+pub(crate) fn percent_decoded(text: &[u8]) -> Option<Vec<u8>> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text.iter();
+    while let Some(byte) = rest.next() {
+        out.push(match byte {
+            b'%' => {
+                let mut digit = || char::from(*rest.next()?).to_digit(16);
+                (digit()? << 4 | digit()?) as u8
+            }
+            byte => *byte,
+        });
+    }
+    Some(out)
 }
 
 /// Returns a key as text: as it is, or in hexadecimal digits.

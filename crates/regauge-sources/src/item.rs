@@ -30,6 +30,8 @@ pub struct Item<'a> {
     pub frequency: Option<u8>,
     /// The number that the client stored beside the value: the flags of Memcached.
     pub flags: Option<u32>,
+    /// Whether the value is in a place that holds text only, such as a text column.
+    pub is_text: bool,
     /// Whether this is the first item of its key.
     pub is_first: bool,
     /// How many parts the key has, if the source knows before it has read them all.

@@ -8,6 +8,7 @@
 //! | [`rdb`] | a dump of Redis or Valkey, `dump.rdb` |
 //! | `redis`, with the feature of that name | a running Redis or Valkey, a cluster of them, what Sentinels watch |
 //! | `memcached`, with the feature of that name | a running Memcached |
+//! | `sql`, with the feature of that name | a column of a table in SQLite; with `postgres` and `mysql`, also there |
 //!
 //! ```
 //! use regauge_sources::{Flow, Source, Wanted, rdb::Rdb};
@@ -32,12 +33,14 @@ mod feed;
 mod item;
 #[cfg(feature = "memcached")]
 pub mod memcached;
-#[cfg(any(feature = "redis", feature = "memcached"))]
+#[cfg(any(feature = "redis", feature = "memcached", feature = "sql"))]
 mod pace;
 pub mod rdb;
 #[cfg(feature = "redis")]
 pub mod redis;
 mod source;
+#[cfg(feature = "sql")]
+pub mod sql;
 
 pub use item::{Item, Kind, Part};
 pub use regauge::{Error, Result};

@@ -4,7 +4,7 @@ use regauge::{Error, ErrorKind, Result};
 
 use crate::item::{Item, Kind, Part};
 
-/// A cache, or a dump of one.
+/// A cache or a dump of one, or a column of a table.
 pub trait Source {
     /// Reads what is wanted, and calls `each` for every item. Its result says how to go on.
     ///
@@ -21,8 +21,8 @@ pub trait Source {
     /// stays as it is.
     ///
     /// # Errors
-    /// `Refused` if this source, or its server, takes no writes; `Io` if it is not known whether the value was
-    /// replaced.
+    /// `Refused` if this source, or its server, takes no writes; `Unrepresentable` if the place cannot hold the new
+    /// value, and still has the old one; `Io` if it is not known whether the value was replaced.
     fn replace_if_unchanged(&mut self, at: &At<'_>, old: &[u8], new: &[u8]) -> Result<Replaced> {
         let _ = (at, old, new);
         Err(Error::new(ErrorKind::Refused, "found a dump to write to, expected a server")

@@ -3,6 +3,7 @@
 use regauge::Result;
 
 use super::link::Link;
+use crate::feed::percent_decoded;
 
 /// A key that is stored.
 #[derive(Debug, PartialEq, Eq)]
@@ -27,26 +28,10 @@ pub(super) fn next(list: &mut Link) -> Result<Option<Stored>> {
 
 fn parse(line: &[u8]) -> Option<Stored> {
     let mut words = line.split(|byte| *byte == b' ');
-    let key = decoded(words.next()?.strip_prefix(b"key=")?)?;
+    let key = percent_decoded(words.next()?.strip_prefix(b"key=")?)?;
     let expires = words.next()?.strip_prefix(b"exp=")?;
     let expires: i64 = str::from_utf8(expires).ok()?.parse().ok()?;
     Some(Stored { key, expires: Some(expires).filter(|time| *time >= 0) })
-}
-
-/// Returns what is percent-encoded.
-fn decoded(text: &[u8]) -> Option<Vec<u8>> {
-    let mut out = Vec::with_capacity(text.len());
-    let mut rest = text.iter();
-    while let Some(byte) = rest.next() {
-        out.push(match byte {
-            b'%' => {
-                let mut digit = || char::from(*rest.next()?).to_digit(16);
-                (digit()? << 4 | digit()?) as u8
-            }
-            byte => *byte,
-        });
-    }
-    Some(out)
 }
 
 #[cfg(test)]
