@@ -44,8 +44,17 @@ pub enum Step {
 }
 
 impl Plan {
-    /// Returns the new bytes of a value, if it is Marshal or pickle, perhaps in an envelope. `flags` is what the
-    /// client stored beside it.
+    /// Returns the new bytes of the value of an item, if it is Marshal or pickle, perhaps in an envelope.
+    pub fn step_of(&self, item: &Item<'_>) -> Step {
+        let Some(value) = item.value else { return Step::Other };
+        match self.step(value, item.flags) {
+            Step::Move(new) if item.is_text && !is_text(&new) => Step::Stay(no_text(self.to)),
+            step => step,
+        }
+    }
+
+    /// Returns the new bytes of a value, as [`Plan::step_of`] does, if bytes can be stored in its place. `flags` is
+    /// what the client stored beside it.
     pub fn step(&self, bytes: &[u8], flags: Option<u32>) -> Step {
         let form = Looker::new(self.limits).look(bytes).form;
         let Codec::Format(from) = form.codec else { return Step::Other };
@@ -95,6 +104,18 @@ impl Plan {
 /// Returns whether loading a format can run code.
 pub fn runs_code(format: Format) -> bool {
     matches!(format, Format::Marshal | Format::Pickle)
+}
+
+/// Returns whether every text column holds these bytes: UTF-8 without zero bytes.
+fn is_text(bytes: &[u8]) -> bool {
+    str::from_utf8(bytes).is_ok_and(|text| !text.contains('\0'))
+}
+
+#[cold]
+fn no_text(to: Format) -> Error {
+    let to = to.title();
+    Error::unrepresentable(format!("found a column of text, which cannot hold {to}"))
+        .hint(Hint::say("move it to json, or make the column binary"))
 }
 
 #[cold]
@@ -185,7 +206,7 @@ pub struct Reason {
 
 impl Outcome {
     /// Counts a value that stays.
-    pub fn stay(&mut self, item: &Item<'_>, error: &Error) {
+    pub fn stay(&mut self, key: &[u8], bytes: u64, error: &Error) {
         let mut reason = reason(error);
         if self.staying.len() >= REASONS_MAX && !self.staying.contains_key(&reason) {
             reason = "other reasons".to_owned();
@@ -193,10 +214,10 @@ impl Outcome {
         let entry = self.staying.entry(reason);
         let reason = entry.or_insert_with(|| Reason {
             count: Count::default(),
-            example: item.key[..item.key.len().min(KEY_BYTES)].to_vec(),
+            example: key[..key.len().min(KEY_BYTES)].to_vec(),
         });
         reason.count.values += 1;
-        reason.count.bytes += item.bytes;
+        reason.count.bytes += bytes;
     }
 
     /// Returns how many values stay.

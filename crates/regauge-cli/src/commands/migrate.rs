@@ -1,13 +1,14 @@
-//! `regauge migrate`: moves the values of a cache off Marshal and pickle, while it is used.
+//! `regauge migrate`: moves the values of a cache or a table off Marshal and pickle, while it is used.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use regauge::{Error, Format, Limits};
+use regauge::{Error, ErrorKind, Format, Limits};
 use regauge_caches::journal::{Entries, Entry, Journal};
 use regauge_caches::migrate::{Outcome, Plan, Step, runs_code};
 use regauge_measure::{bytes, thousands};
+use regauge_sources::sql::Access;
 use regauge_sources::{Flow, Item, Replaced, Source, Wanted};
 
 use crate::args::{Limit, Loss, ObjectsArg, When, limit};
@@ -28,19 +29,22 @@ Examples:
   regauge migrate redis://cache:6379 --undo moved.ndjson
   regauge migrate dump.rdb --to msgpack --objects data
       the same from a dump, without the server
+  regauge migrate 'sqlite:app.db?table=jobs&column=body' --to msgpack --apply --journal moved.ndjson
+      a column of a table; also postgres://user@host/base?table=… and mysql://…
 
 A value moves if it is Ruby's Marshal or Python's pickle. What a framework put around it stays, and
 so does its expiry. It is replaced only if it is still what was read. The journal has every replaced
 value, and is on the disk before the value is replaced: a migration can be stopped at any moment, run
-again, and undone. It holds the values themselves: protect it like the cache.
+again, and undone. It holds the values themselves: protect it like the cache or the database.
 
 Exit status: 0 done, 1 bad data or a failed read or write, 2 wrong usage, 3 some values stay.";
 
-/// Move the values of a cache off Marshal and pickle, while it is used
+/// Move the values of a cache or a table off Marshal and pickle, while it is used
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Migrate {
-    /// Address of a server, such as redis://localhost, or a dump; - is standard input
+    /// Address of a server, such as redis://localhost; a column, such as 'sqlite:FILE?table=T&column=C'; or a
+    /// dump; - is standard input
     #[arg(value_name = "SOURCE")]
     pub source: String,
     /// Format of the new values
@@ -61,7 +65,7 @@ pub struct Migrate {
     /// Put back the values of a journal that are still what they were replaced by
     #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["to", "apply", "journal", "prefix"])]
     pub undo: Option<PathBuf>,
-    /// Most keys per second that are read from a server [default: as fast as it answers]
+    /// Most keys per second that are read from a server or a table [default: as fast as it answers]
     #[arg(long, value_name = "N")]
     pub rate: Option<u32>,
     #[arg(long, value_enum, value_name = "HOW", default_value_t = ObjectsArg::Refuse)]
@@ -89,9 +93,9 @@ pub fn run(arguments: &Migrate) -> Result {
             "--to {name}: loading that can run code as well; pass msgpack, cbor or json"
         )));
     }
-    if arguments.apply && !sources::is_server(&arguments.source) {
+    if arguments.apply && sources::is_dump(&arguments.source) {
         return Err(Failure::usage(format!(
-            "{name}: a dump cannot be changed; leave out --apply, or give the server's address"
+            "{name}: a dump cannot be changed; leave out --apply, or give the address of a server or a table"
         )));
     }
     let plan =
@@ -100,7 +104,7 @@ pub fn run(arguments: &Migrate) -> Result {
         outcome: Outcome::default(),
         waiting: Vec::new(),
         writer: match arguments.apply {
-            true => Some(sources::open(&arguments.source, &limits, When::Never)?),
+            true => Some(sources::open(&arguments.source, &limits, When::Never, Access::Write)?),
             false => None,
         },
         journal: match &arguments.journal {
@@ -111,7 +115,7 @@ pub fn run(arguments: &Migrate) -> Result {
             _ => None,
         },
     };
-    let mut source = sources::open(&arguments.source, &limits, arguments.progress)?;
+    let mut source = sources::open(&arguments.source, &limits, arguments.progress, Access::Read)?;
     let wanted = Wanted {
         prefix: arguments.prefix.as_bytes(),
         database: arguments.database,
@@ -144,13 +148,13 @@ struct Work {
 impl Work {
     fn take(&mut self, item: &Item<'_>, plan: &Plan) -> regauge::Result {
         let Some(value) = item.value else { return Ok(()) };
-        let new = match plan.step(value, item.flags) {
+        let new = match plan.step_of(item) {
             Step::Other => {
                 self.outcome.others.add(item.bytes);
                 return Ok(());
             }
             Step::Stay(error) => {
-                self.outcome.stay(item, &error);
+                self.outcome.stay(item.key, item.bytes, &error);
                 return Ok(());
             }
             Step::Move(new) => new,
@@ -173,12 +177,16 @@ impl Work {
         }
         let Some(writer) = &mut self.writer else { return Ok(()) };
         for entry in self.waiting.drain(..) {
-            match writer.replace_if_unchanged(&entry.at(), &entry.old, &entry.new)? {
-                Replaced::Done => {
+            match writer.replace_if_unchanged(&entry.at(), &entry.old, &entry.new) {
+                Ok(Replaced::Done) => {
                     self.outcome.moved.add(entry.old.len() as u64);
                     self.outcome.moved_bytes += entry.new.len() as u64;
                 }
-                Replaced::Changed | Replaced::Gone => self.outcome.changed += 1,
+                Ok(Replaced::Changed | Replaced::Gone) => self.outcome.changed += 1,
+                Err(error) if error.kind() == ErrorKind::Unrepresentable => {
+                    self.outcome.stay(&entry.key, entry.old.len() as u64, &error);
+                }
+                Err(error) => return Err(error),
             }
         }
         Ok(())
@@ -228,7 +236,7 @@ fn values(count: u64) -> String {
 
 /// Puts back what a journal says was replaced.
 fn undo(arguments: &Migrate, name: &str, limits: &Limits, journal: &std::path::Path) -> Result {
-    let mut server = sources::open(&arguments.source, limits, When::Never)?;
+    let mut server = sources::open(&arguments.source, limits, When::Never, Access::Write)?;
     let unreadable = |error| Failure::io(journal.display(), &error);
     let (mut done, mut changed, mut gone) = (0, 0, 0);
     // A value that was moved twice is no longer what it was after the first time.

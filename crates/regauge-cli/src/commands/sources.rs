@@ -1,12 +1,13 @@
-//! Where `xray` and `migrate` read from: dumps and servers.
+//! Where `xray` and `migrate` read from: dumps, servers and tables.
 
 use std::io::{self, Cursor, Read};
 use std::path::Path;
 
-use regauge::{Error, Limits};
+use regauge::{Error, ErrorKind, Limits};
 use regauge_packing::files::Compression;
 use regauge_sources::Source;
 use regauge_sources::rdb::{Rdb, is_rdb};
+use regauge_sources::sql::{self, Access, Sql};
 
 use crate::args::When;
 use crate::failure::{Failure, Result, named};
@@ -28,6 +29,7 @@ const SCHEMES: [&str; 8] = [
 pub fn name(source: &str) -> String {
     match source {
         "-" => "standard input".to_owned(),
+        _ if sql::is_url(source) => sql::name(source),
         _ => match source.split_once("://") {
             Some((scheme, rest)) => {
                 let host = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
@@ -38,19 +40,42 @@ pub fn name(source: &str) -> String {
     }
 }
 
-/// Returns whether a source is a server.
-pub fn is_server(source: &str) -> bool {
+/// Returns whether a source is a dump, which cannot be changed.
+pub fn is_dump(source: &str) -> bool {
+    !is_server(source) && !sql::is_url(source)
+}
+
+fn is_server(source: &str) -> bool {
     SCHEMES.iter().any(|scheme| source.starts_with(scheme))
 }
 
-/// Opens a source: a server by its address, a dump by its path, `-` for standard input.
+/// Opens a source: a server or a column by its address, a dump by its path, `-` for standard input. A database lets
+/// nobody write through what was opened to read.
 ///
 /// # Errors
 /// Usage if it is none, I/O if it cannot be opened.
-pub fn open(source: &str, limits: &Limits, progress: When) -> Result<Box<dyn Source>> {
+pub fn open(
+    source: &str,
+    limits: &Limits,
+    progress: When,
+    access: Access,
+) -> Result<Box<dyn Source>> {
     let name = &name(source);
     if is_server(source) {
         return server(source, name);
+    }
+    if sql::is_url(source) {
+        let opened = Sql::open(source, access).map_err(|error| match error.kind() {
+            ErrorKind::Refused => Failure::usage(format!("{name}: {error}")),
+            _ => Failure::data(name, error),
+        })?;
+        return Ok(Box::new(opened));
+    }
+    if let Some((scheme, _)) = source.split_once("://") {
+        return Err(Failure::usage(format!(
+            "{name}: found an address that begins with {scheme}://, expected redis, valkey, unix, memcached, sqlite, \
+             postgres or mysql"
+        )));
     }
     let unreadable = |error: io::Error| Failure::io(name, &error);
     let path = Path::new(source);

@@ -1,4 +1,4 @@
-//! `regauge xray`: what is in a cache.
+//! `regauge xray`: what is in a cache or in a column of a table.
 
 mod reading;
 
@@ -9,6 +9,7 @@ use clap::Args;
 use regauge_caches::look::Codec;
 use regauge_caches::{Report, Xray as Looking};
 use regauge_report::xray::{About, json, line, page, screen};
+use regauge_sources::sql::Access;
 use regauge_sources::{Flow, Sample, Summary, Wanted};
 
 use crate::args::{Limit, When, limit};
@@ -28,6 +29,9 @@ Examples:
   regauge xray dump.rdb.gz --json > cache.json
   ssh cache 'redis-cli --rdb -' | regauge xray -
   regauge xray redis://cache:6379 --rate 1000
+  regauge xray 'sqlite:app.db?table=jobs&column=body'
+  regauge xray 'postgres://user@host/base?table=jobs&column=body&key=slug'
+      a column of a table, also with mysql://; rows by their primary key, or by another unique column
   regauge xray dump.rdb --list --prefix session: | jq -r 'select(.codec == \"pickle\").key'
   regauge xray dump.rdb --prefix views/ --save sample && regauge measure sample/marshal
       what these values cost in other formats, in the runtimes of this machine
@@ -35,16 +39,17 @@ Examples:
       looks into one key of a hundred; sizes and counts are those of these keys
 
 Keys fold into prefixes: user:8123:session is user:*:session. Values are compared with what Rails,
-Django, Celery, Sidekiq and others write; nothing is loaded or called.
+Django, Celery, Sidekiq and others write; nothing is loaded or called. The keys of rows are
+TABLE.COLUMN/KEY.
 
 Exit status: 0 done, 1 bad data or a failed read, 2 wrong usage.";
 
-/// Show what is in a cache: envelopes, formats, classes and sizes, by prefix of the keys
+/// Show what is in a cache or a table: envelopes, formats, classes and sizes, by prefix of the keys
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Xray {
-    /// Dump of Redis or Valkey, perhaps compressed, or the address of a server, such as redis://localhost or
-    /// memcached://localhost; - is a dump on standard input
+    /// Dump of Redis or Valkey, perhaps compressed; - is one on standard input. Or the address of a server, such as
+    /// redis://localhost or memcached://localhost, or of a column: 'sqlite:FILE?table=T&column=C'
     #[arg(value_name = "SOURCE")]
     pub source: String,
     /// Look only at keys that begin with this text
@@ -56,7 +61,7 @@ pub struct Xray {
     /// Look at one key in N
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub one_in: u64,
-    /// Most keys per second that are read from a server [default: as fast as it answers]
+    /// Most keys per second that are read from a server or a table [default: as fast as it answers]
     #[arg(long, value_name = "N")]
     pub rate: Option<u32>,
     /// Count keys and bytes, and do not look into values
@@ -92,7 +97,7 @@ pub struct Xray {
     pub progress: When,
 }
 
-/// Looks into a cache, and prints what is there.
+/// Looks into a cache or a table, and prints what is there.
 pub fn run(arguments: &Xray) -> Result {
     let limits = Limit::apply(&arguments.limit);
     let name = &sources::name(&arguments.source);
@@ -109,7 +114,7 @@ pub fn run(arguments: &Xray) -> Result {
     }
     let out = arguments.out.as_deref();
     let out = out.map(|path| Destination::open(path, arguments.force)).transpose()?;
-    let mut source = sources::open(&arguments.source, &limits, arguments.progress)?;
+    let mut source = sources::open(&arguments.source, &limits, arguments.progress, Access::Read)?;
     let wanted = Wanted {
         prefix: arguments.prefix.as_bytes(),
         database: arguments.database,
