@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Starts caches on loopback for the tests of regauge-sources, and stops them.
+"""Starts caches and databases on loopback for the tests of regauge-sources, and stops them.
 
     python3 tools/cache_servers.py test                  runs the tests on them
     python3 tools/cache_servers.py run -- COMMAND        starts what is available, runs COMMAND, stops
@@ -21,6 +21,7 @@ from pathlib import Path
 import servers
 import servers_tls
 from servers_common import Server, Unavailable, answers, run, wait_for
+from servers_sql import MariaDB, PostgreSQL
 
 CRATE = Path(__file__).resolve().parent.parent / "crates/regauge-sources"
 PASSWORD = "p@ss"
@@ -150,7 +151,7 @@ class Memcached(Cache):
         return {"REGAUGE_TEST_MEMCACHED": f"memcached://127.0.0.1:{self.port()}"}
 
 
-KINDS = [Redis, Cluster, Sentinel, Memcached]
+KINDS = [Redis, Cluster, Sentinel, Memcached, PostgreSQL, MariaDB]
 NAMES = [kind.name for kind in KINDS]
 
 

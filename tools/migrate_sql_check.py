@@ -1,0 +1,236 @@
+#!/usr/bin/env python3
+"""Moves a table that is written to off Marshal and pickle, kills the migration again and again, and takes it back.
+
+    python3 tools/migrate_sql_check.py path/to/regauge [--rows 100000] [--kills 20]
+    python3 tools/cache_servers.py run --only postgres -- python3 tools/migrate_sql_check.py path/to/regauge
+
+The table is in SQLite and, if REGAUGE_TEST_POSTGRES names a server, in PostgreSQL too, through psql. It holds pending
+objects that Ruby (if it is there) and Python have written, and what must stay as it is: JSON, text, and an integer that
+MessagePack lacks. While `regauge migrate` runs and is killed, a writer of the old code replaces some of them.
+
+Accounted for is every row: it has what was written last, by the first program or by the writer, or what the journal says
+that this became. `--undo` then makes each row what was written last.
+"""
+
+import argparse
+import base64
+import json
+import os
+import pickle
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import defaultdict
+from pathlib import Path
+
+TABLE = "CREATE TABLE pending_objects (id INTEGER PRIMARY KEY, object {bytes}, state TEXT DEFAULT 'new')"
+ORDERS = """
+ARGV[0].to_i.times do |n|
+  order = { "number" => n, "customer" => "Customer #{n % 50}", "lines" => Array.new(3) { |at| { "sku" => "A-#{at}" } } }
+  puts [Marshal.dump(order)].pack("m0")
+end
+"""
+
+
+def objects(rows):
+    """Returns the values, by the number of their row: those in `row % 4 == 0` stay."""
+    orders = [pickle.dumps({"number": n, "customer": f"Customer {n % 50}", "tags": ["a", "b"]}, 4) for n in range(rows)]
+    if shutil.which("ruby"):
+        made = subprocess.run(["ruby", "-e", ORDERS, str(rows // 2)], capture_output=True, check=True).stdout
+        orders[:rows // 2] = map(base64.b64decode, made.splitlines())
+    staying = [b'{"a": 1}', b"text", pickle.dumps(2**80, 4)]
+    random.Random(3).shuffle(orders)
+    return {n: orders[n] if n % 4 else staying[n // 4 % 3] for n in range(rows)}
+
+
+class SQLite:
+    """An SQLite file in WAL mode, as Rails makes it."""
+
+    def __init__(self, folder, _rows):
+        self.path = str(Path(folder) / "app.db")
+        self.url = f"sqlite:{self.path}?table=pending_objects&column=object"
+        self.connection = None
+
+    def connect(self):
+        self.connection = sqlite3.connect(self.path, timeout=60, isolation_level=None)
+        return self
+
+    def fill(self, values):
+        self.connection.execute("PRAGMA journal_mode = WAL")
+        self.connection.execute(TABLE.format(bytes="BLOB"))
+        self.connection.execute("BEGIN")
+        self.connection.executemany("INSERT INTO pending_objects (id, object) VALUES (?, ?)", values.items())
+        self.connection.execute("COMMIT")
+
+    def write(self, row, value):
+        self.connection.execute("UPDATE pending_objects SET object = ? WHERE id = ?", (value, row))
+
+    def fetch(self):
+        return dict(self.connection.execute("SELECT id, object FROM pending_objects"))
+
+    def states(self):
+        return self.connection.execute("SELECT count(*) FROM pending_objects WHERE state = 'new'").fetchone()[0]
+
+    def close(self):
+        self.connection.close()
+
+
+class PostgreSQL:
+    """PostgreSQL, through psql."""
+
+    def __init__(self, _folder, _rows):
+        self.base = os.environ["REGAUGE_TEST_POSTGRES"]
+        sign = "&" if "?" in self.base else "?"
+        self.url = f"{self.base}{sign}table=pending_objects&column=object"
+        self.process = None
+
+    def connect(self):
+        self.process = subprocess.Popen(["psql", "-X", "-A", "-t", "-v", "ON_ERROR_STOP=1", self.base], text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        return self
+
+    def run(self, sql, stdin=None):
+        done = subprocess.run(["psql", "-X", "-A", "-t", "-q", "-v", "ON_ERROR_STOP=1", "-c", sql, self.base], text=True,
+                              input=stdin, capture_output=True, check=True)
+        return done.stdout
+
+    def fill(self, values):
+        self.run("DROP TABLE IF EXISTS pending_objects")
+        self.run(TABLE.format(bytes="bytea"))
+        rows = "".join(f"{row}\t\\\\x{value.hex()}\n" for row, value in values.items())
+        self.run("COPY pending_objects (id, object) FROM STDIN", rows)
+
+    def write(self, row, value):
+        self.process.stdin.write(f"UPDATE pending_objects SET object = '\\x{value.hex()}' WHERE id = {row};\n")
+        self.process.stdin.flush()
+        said = self.process.stdout.readline().strip()
+        assert said == "UPDATE 1", said
+
+    def fetch(self):
+        rows = self.run("COPY (SELECT id, encode(object, 'hex') FROM pending_objects) TO STDOUT").splitlines()
+        return {int(row): bytes.fromhex(value) for row, value in (line.split("\t") for line in rows)}
+
+    def states(self):
+        return int(self.run("SELECT count(*) FROM pending_objects WHERE state = 'new'"))
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+class Writer(threading.Thread):
+    """A process of the old code, which goes on writing."""
+
+    def __init__(self, connect, rows):
+        super().__init__(daemon=True)
+        self.connect, self.rows, self.wrote, self.failed = connect, rows, {}, None
+        self.stopped = threading.Event()
+
+    def run(self):
+        numbers = random.Random(7)
+        database = self.connect()
+        try:
+            while not self.stopped.is_set():
+                row = numbers.choice(self.rows)
+                value = pickle.dumps(["written", numbers.random()], 4)
+                database.write(row, value)
+                self.wrote[row] = value
+                time.sleep(0.005)
+        except Exception as error:
+            self.failed = error
+        database.close()
+
+    def stop(self):
+        self.stopped.set()
+        self.join()
+        if self.failed:
+            raise self.failed
+
+
+def migrate(regauge, url, *options, kill_after=None):
+    """Runs a migration, and perhaps kills it. Returns its exit status and what it said."""
+    with subprocess.Popen([regauge, "migrate", url, "--to", "msgpack", *options], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True) as run:
+        if kill_after is not None:
+            time.sleep(kill_after)
+            run.send_signal(signal.SIGKILL)
+        said, complained = run.communicate()
+    if run.returncode not in (0, 3, -signal.SIGKILL):
+        sys.exit(f"migrate ended with {run.returncode}: {complained}")
+    return run.returncode, said
+
+
+def moves(journal):
+    """Returns what the journal says was replaced by what, per row."""
+    found = defaultdict(set)
+    for line in journal.read_text().splitlines():
+        entry = json.loads(line)
+        key = base64.b64decode(entry["key"]).decode()
+        found[int(key.removeprefix("pending_objects.object/"))].add(
+            (base64.b64decode(entry["old"]), base64.b64decode(entry["new"])))
+    return found
+
+
+def check(regauge, kind, folder, rows, kills):
+    old = objects(rows)
+    database = kind(folder, rows).connect()
+    database.fill(old)
+    status, said = migrate(regauge, database.url)
+    assert status == 3 and "nothing was changed" in said, (status, said)
+    assert database.fetch() == old
+    journal = Path(folder) / "moved.ndjson"
+    options = ("--apply", "--journal", str(journal))
+    # Of the values that move, one in seven.
+    writer = Writer(lambda: kind(folder, rows).connect(), [row for row in old if row % 4][::7])
+    writer.start()
+    numbers, killed, began = random.Random(1), 0, time.monotonic()
+    for _ in range(kills):
+        status, _ = migrate(regauge, database.url, *options, kill_after=0.05 + numbers.random() * rows / 30_000)
+        killed += status == -signal.SIGKILL
+    status, said = migrate(regauge, database.url, *options)
+    seconds = time.monotonic() - began
+    writer.stop()
+    now, journaled = database.fetch(), moves(journal)
+    last = old | writer.wrote
+    assert now.keys() == old.keys() and database.states() == rows
+    moved = 0
+    for row, value in now.items():
+        if value != last[row]:
+            assert (last[row], value) in journaled[row], (row, last[row], value)
+            moved += 1
+    left = [row for row, value in now.items() if row % 4 and value == last[row]]
+    assert killed > 0 and moved > rows / 2, (killed, moved)
+    # What the writer wrote after the last run had passed.
+    assert all(row in writer.wrote for row in left), left[:5]
+    print(f"{kind.__name__}: killed {killed} times in {seconds:.0f} s; of {rows:,} rows, {moved:,} were moved, "
+          f"{rows - moved - len(left):,} stay, {len(left):,} are as the writer left them ({len(writer.wrote):,} written)")
+    undone = subprocess.run([regauge, "migrate", database.url, "--undo", str(journal)], capture_output=True, text=True)
+    assert undone.returncode == 0, undone.stderr
+    print(undone.stdout.strip())
+    assert database.fetch() == last and database.states() == rows
+    database.close()
+    print(f"{kind.__name__}: every row is what was written last")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("regauge")
+    parser.add_argument("--rows", type=int, default=100_000)
+    parser.add_argument("--kills", type=int, default=20)
+    arguments = parser.parse_args()
+    kinds = [SQLite]
+    if "REGAUGE_TEST_POSTGRES" in os.environ and shutil.which("psql"):
+        kinds.append(PostgreSQL)
+    for kind in kinds:
+        with tempfile.TemporaryDirectory(prefix="regauge-migrate-") as folder:
+            check(arguments.regauge, kind, folder, arguments.rows, arguments.kills)
+
+
+if __name__ == "__main__":
+    main()
