@@ -66,6 +66,8 @@ pub fn open(
     }
     if sql::is_url(source) {
         let opened = Sql::open(source, access).map_err(|error| match error.kind() {
+            // What the driver says of an address begins with it.
+            ErrorKind::Refused if error.message().starts_with(name) => Failure::usage(error),
             ErrorKind::Refused => Failure::usage(format!("{name}: {error}")),
             _ => Failure::data(name, error),
         })?;

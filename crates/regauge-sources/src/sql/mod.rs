@@ -14,7 +14,7 @@
 //! - **Order**: rows come in the order of their keys, page by page. What is there all the time comes exactly once.
 //! - **Nothing is written** unless the source was opened for it, and then only by [`Source::replace_if_unchanged`]: one
 //!   `UPDATE` in a transaction of its own, which compares the bytes. Other columns stay as they are.
-//! - **Memory**: 500 keys, and values of 4 MiB, or one longer value.
+//! - **Memory**: 500 keys, and values of 4 MiB or one longer value, which the driver holds a second time.
 
 mod url;
 
