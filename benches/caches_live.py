@@ -28,9 +28,9 @@ from migrate_check import Client  # noqa: E402
 from servers_common import answers, free_ports, wait_for  # noqa: E402
 
 NOBODY = "nobody looks"
-RATES = {NOBODY: None, "`--rate 100`": 100, "`--rate 500`": 500, "`--rate 1000`": 1000, "`--rate 2000`": 2000,
+RATES = {NOBODY: None, "`--rate 100`": 100, "`--rate 500`": 500, "`--rate 1000`": 1000, "`--rate 2000`, the default": 2000,
          "`--rate 5000`": 5000,
-         "no rate (the default)": 0}
+         "`--rate 0`, no limit": 0}
 BATCH = 1000
 TICK = 0.001
 
@@ -69,7 +69,7 @@ class Looking:
     """`regauge xray`, again and again, until it is stopped."""
 
     def __init__(self, regauge, url, rate):
-        self.command = [regauge, "xray", url, "--json", *(["--rate", str(rate)] if rate else [])]
+        self.command = [regauge, "xray", url, "--json", "--rate", str(rate or 0)]
         self.running = None
 
     def go_on(self):

@@ -109,7 +109,8 @@ def fetch(client, keys):
 
 def migrate(regauge, url, *options, kill_after=None):
     """Runs a migration, and perhaps kills it. Returns its exit status and what it said."""
-    with subprocess.Popen([regauge, "migrate", url, "--to", "msgpack", *options], stdout=subprocess.PIPE,
+    rate = () if "--rate" in options else ("--rate", "0")
+    with subprocess.Popen([regauge, "migrate", url, "--to", "msgpack", *options, *rate], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True) as run:
         if kill_after is not None:
             time.sleep(kill_after)
@@ -135,7 +136,7 @@ def main(regauge):
     before, expiries = fetch(client, keys)
     assert before == old
 
-    report = json.loads(subprocess.run([regauge, "xray", url, "--json"], capture_output=True, check=True).stdout)
+    report = json.loads(subprocess.run([regauge, "xray", url, "--json", "--rate", "0"], capture_output=True, check=True).stdout)
     assert report["all"]["keys"] == KEYS, report["all"]["keys"]
     named = {(tuple(form["envelopes"]), form["codec"]) for form in report["all"]["forms"]}
     for wanted in [(("rails-cache-7.1",), "marshal"), (("cachelib",), "pickle"), ((), "marshal"), ((), "pickle")]:

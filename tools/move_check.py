@@ -94,7 +94,7 @@ class Check:
 
     def migrate(self, *options, kill_after=None):
         """Runs `regauge migrate`. Returns its exit status and what it said."""
-        command = [self.arguments.regauge, "migrate", self.url, "--progress", "never", *options]
+        command = [self.arguments.regauge, "migrate", self.url, "--progress", "never", "--rate", "0", *options]
         before = ended()
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         if kill_after is not None:
@@ -213,7 +213,7 @@ class Check:
 
     def locked(self):
         before = ended()
-        report = subprocess.run([self.arguments.regauge, "xray", self.url, "--json"], capture_output=True, check=True)
+        report = subprocess.run([self.arguments.regauge, "xray", self.url, "--json", "--rate", "0"], capture_output=True, check=True)
         self.own += ended() - before
         left = [form for form in json.loads(report.stdout)["all"]["forms"] if form["codec"] in ("marshal", "pickle")]
         assert not left, left

@@ -74,7 +74,13 @@ impl Plan {
         }
         let tools = Tools { limits: &self.limits, packer: &Values };
         match envelope::find_whole(bytes, Some(from)).filter(|_| !form.rows.is_empty()) {
-            None => self.converted(bytes, from),
+            None => match self.converted(bytes, from)? {
+                // Whoever stores pickles stores numbers as text, which these bytes would be taken for.
+                new if !self.to.is_text() && new.iter().all(u8::is_ascii_digit) => {
+                    Err(digits(&new, self.to))
+                }
+                new => Ok(new),
+            },
             Some(row) => {
                 let opened = envelope::open(bytes.to_vec(), row, false, &tools)?;
                 let new = self.converted(&opened.bytes, from)?;
@@ -124,6 +130,16 @@ fn compressed(form: &Form) -> Error {
     Error::unrepresentable(format!(
         "found {} in {steps}, expected it bare or in an envelope",
         form.codec.title()
+    ))
+    .hint(Hint::say("let the application write it again"))
+}
+
+#[cold]
+fn digits(new: &[u8], to: Format) -> Error {
+    Error::unrepresentable(format!(
+        "found an integer whose bytes in {} are the digits {}, expected one that is not taken for a number in text",
+        to.title(),
+        new.escape_ascii()
     ))
     .hint(Hint::say("let the application write it again"))
 }
@@ -309,6 +325,14 @@ mod tests {
             let Step::Stay(error) = as_msgpack.step(bytes, flags) else { panic!("{reason}") };
             assert_eq!(error.message(), reason);
         }
+        // As pickles of integers, for whose bytes readers would find the numbers 0, 9 and 85.
+        let as_cbor = plan(Format::Cbor, Objects::Refuse);
+        for (plan, number) in [(as_msgpack, 48), (as_msgpack, 57), (as_cbor, -54i32)] {
+            let pickle = [b"\x80\x04J", &number.to_le_bytes()[..], b"."].concat();
+            let Step::Stay(error) = plan.step(&pickle, None) else { panic!("{number}") };
+            assert!(error.message().contains("are the digits"), "{error}");
+        }
+        assert!(matches!(as_msgpack.step(b"\x80\x04K:.", None), Step::Move(new) if new == b":"));
         // Without the newline of a file.
         let as_json = plan(Format::Json, Objects::Refuse);
         let Step::Move(new) = as_json.step(pickle, Some(0)) else { panic!() };

@@ -30,6 +30,7 @@ fn report(keys: &[(Vec<u8>, Vec<u8>)]) -> Report {
             part: None,
             value: Some(value),
             bytes: value.len() as u64,
+            is_text: false,
             expires_at: None,
             part_expires_at: None,
             idle: None,

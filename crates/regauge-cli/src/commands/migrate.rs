@@ -65,7 +65,8 @@ pub struct Migrate {
     /// Put back the values of a journal that are still what they were replaced by
     #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["to", "apply", "journal", "prefix"])]
     pub undo: Option<PathBuf>,
-    /// Most keys per second that are read from a server or a table [default: as fast as it answers]
+    /// Most keys per second that are read from a server or a table; 0 for no limit [default: 2000 from Redis and
+    /// Memcached]
     #[arg(long, value_name = "N")]
     pub rate: Option<u32>,
     #[arg(long, value_enum, value_name = "HOW", default_value_t = ObjectsArg::Refuse)]
@@ -119,7 +120,7 @@ pub fn run(arguments: &Migrate) -> Result {
     let wanted = Wanted {
         prefix: arguments.prefix.as_bytes(),
         database: arguments.database,
-        rate: arguments.rate,
+        rate: sources::rate(&arguments.source, arguments.rate),
         ..Wanted::default()
     };
     let ran = source

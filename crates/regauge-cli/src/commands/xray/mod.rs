@@ -61,7 +61,8 @@ pub struct Xray {
     /// Look at one key in N
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub one_in: u64,
-    /// Most keys per second that are read from a server or a table [default: as fast as it answers]
+    /// Most keys per second that are read from a server or a table; 0 for no limit [default: 2000 from Redis and
+    /// Memcached]
     #[arg(long, value_name = "N")]
     pub rate: Option<u32>,
     /// Count keys and bytes, and do not look into values
@@ -123,7 +124,7 @@ pub fn run(arguments: &Xray) -> Result {
             one_in => Sample::EveryNth(one_in),
         },
         values: !arguments.no_values,
-        rate: arguments.rate,
+        rate: sources::rate(&arguments.source, arguments.rate),
         ..Wanted::default()
     };
     let mut looking = Looking::new(limits);
