@@ -14,10 +14,10 @@ impl Pace {
         Pace { rate: rate.map(|rate| rate.max(1)), began: Instant::now(), keys: 0 }
     }
 
-    /// Returns how many keys to ask for at once: `most`, or those of a fiftieth of a second. A server answers nobody else
-    /// while it answers a batch.
+    /// Returns how many keys to ask for at once: `most`, or those of a twenty-fifth of a second: a server answers nobody
+    /// else while it answers a batch, and each batch costs it something.
     pub fn batch(&self, most: u32) -> u32 {
-        self.rate.map_or(most, |rate| (rate / 50).clamp(1, most))
+        self.rate.map_or(most, |rate| (rate / 25).clamp(1, most))
     }
 
     /// Waits until so many more keys may have been read.
@@ -38,7 +38,7 @@ mod tests {
     #[test]
     fn a_pace_is_kept() {
         let mut pace = Pace::new(Some(1000));
-        assert_eq!(pace.batch(500), 20);
+        assert_eq!(pace.batch(500), 40);
         pace.wait(50);
         assert!(pace.began.elapsed() >= Duration::from_millis(50));
         assert_eq!(Pace::new(Some(0)).batch(500), 1);

@@ -65,7 +65,7 @@ pub struct Migrate {
     /// Put back the values of a journal that are still what they were replaced by
     #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["to", "apply", "journal", "prefix"])]
     pub undo: Option<PathBuf>,
-    /// Most keys per second that are read from a server or a table; 0 for no limit [default: 2000 from Redis and
+    /// Most keys per second that are read from a server or a table; 0 for no limit [default: 1000 from Redis and
     /// Memcached]
     #[arg(long, value_name = "N")]
     pub rate: Option<u32>,

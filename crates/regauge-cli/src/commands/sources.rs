@@ -45,9 +45,9 @@ pub fn is_dump(source: &str) -> bool {
     !is_server(source) && !sql::is_url(source)
 }
 
-/// The keys per second that are read from a server unless the user says otherwise: they take about a hundredth of a core
-/// of Redis (docs/caches.md).
-const RATE: u32 = 2000;
+/// The keys per second that are read from a server unless the user says otherwise: they take less than a hundredth of a
+/// core of Redis (docs/caches.md).
+const RATE: u32 = 1000;
 
 /// Returns the most keys per second to read: as the user said, where 0 means no limit.
 pub fn rate(source: &str, given: Option<u32>) -> Option<u32> {
