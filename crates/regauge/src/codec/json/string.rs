@@ -307,11 +307,19 @@ fn unescape_into(
         // SAFETY: so many bytes were written.
         unsafe { scratch.set_len(length + written) };
         match found {
-            Some(Ok(quote)) => return Ok(Stop::Quote(quote)),
-            Some(Err(fault)) => return Err(fault),
-            None => {}
+            End::Quote(quote) => return Ok(Stop::Quote(quote)),
+            End::Fault(fault) => return Err(fault),
+            End::OfPiece => {}
         }
     }
+}
+
+/// Where decoding a piece ended.
+enum End {
+    /// The index of the closing quote.
+    Quote(usize),
+    Fault((Fault, usize)),
+    OfPiece,
 }
 
 /// Decodes up to the closing quote, a fault, or the end of a piece of the window, whichever comes first; an escape that
@@ -325,7 +333,7 @@ unsafe fn unescape_piece(
     at: &mut usize,
     to: *mut u8,
     surrogates: &mut bool,
-) -> (usize, Option<Result<usize, (Fault, usize)>>) {
+) -> (usize, End) {
     let (mut from, mut written) = (*at, 0);
     // At each step at most as much was written as was read: an escape is longer than its character.
     let found = loop {
@@ -342,14 +350,14 @@ unsafe fn unescape_piece(
             (from, written) = (from + 16, written + 16);
         }
         let byte = match piece.get(from) {
-            None if piece.len() < bytes.len() => break None,
-            None => break Some(Err((Fault::Cut, from))),
-            Some(b'"') => break Some(Ok(from)),
-            Some(0..0x20) => break Some(Err((Fault::Control, from))),
+            None if piece.len() < bytes.len() => break End::OfPiece,
+            None => break End::Fault((Fault::Cut, from)),
+            Some(b'"') => break End::Quote(from),
+            Some(0..0x20) => break End::Fault((Fault::Control, from)),
             Some(b'\\') => match bytes.get(from + 1) {
-                None => break Some(Err((Fault::Cut, bytes.len()))),
+                None => break End::Fault((Fault::Cut, bytes.len())),
                 Some(b'u') => match unicode(bytes, from, surrogates) {
-                    Err(fault) => break Some(Err(fault)),
+                    Err(fault) => break End::Fault(fault),
                     Ok((text, length, end)) => {
                         // SAFETY: the escape is longer than the text, so there is room for four bytes.
                         unsafe { to.add(written).cast::<[u8; 4]>().write_unaligned(text) };
@@ -358,7 +366,7 @@ unsafe fn unescape_piece(
                     }
                 },
                 Some(&letter) => match UNESCAPED[usize::from(letter)] {
-                    0 => break Some(Err((Fault::Escape, from))),
+                    0 => break End::Fault((Fault::Escape, from)),
                     byte => {
                         from += 1;
                         byte
