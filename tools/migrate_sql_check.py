@@ -22,12 +22,13 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-import sys
 import tempfile
 import threading
 import time
 from collections import defaultdict
 from pathlib import Path
+
+from migrate_check import migrate
 
 TABLE = "CREATE TABLE pending_objects (id INTEGER PRIMARY KEY, object {bytes}, state TEXT DEFAULT 'new')"
 ORDERS = """
@@ -151,19 +152,6 @@ class Writer(threading.Thread):
         self.join()
         if self.failed:
             raise self.failed
-
-
-def migrate(regauge, url, *options, kill_after=None):
-    """Runs a migration, and perhaps kills it. Returns its exit status and what it said."""
-    with subprocess.Popen([regauge, "migrate", url, "--to", "msgpack", *options], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True) as run:
-        if kill_after is not None:
-            time.sleep(kill_after)
-            run.send_signal(signal.SIGKILL)
-        said, complained = run.communicate()
-    if run.returncode not in (0, 3, -signal.SIGKILL):
-        sys.exit(f"migrate ended with {run.returncode}: {complained}")
-    return run.returncode, said
 
 
 def moves(journal):

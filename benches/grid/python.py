@@ -26,6 +26,7 @@ import regauge
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
+from drop_ins import repeat  # noqa: E402
 from record import record, versions  # noqa: E402
 
 # Each library of a format: its module, its distribution, and its calls that read and write.
@@ -37,7 +38,7 @@ PEERS = {
     "bson": [("bson", "pymongo", "decode", "encode")],
     "pickle": [("pickle", None, "loads", "dumps")],
 }
-ROUND_NS = 3_000_000
+ROUND_S = 0.003
 
 
 def peers(format):
@@ -52,14 +53,6 @@ def peers(format):
     return found
 
 
-def repeat(call, document, times):
-    """Returns the nanoseconds of processor time that a call takes."""
-    started = time.thread_time_ns()
-    for _ in range(times):
-        call(document)
-    return (time.thread_time_ns() - started) / times
-
-
 def is_right(call, document, expected):
     """Whether a library's answer is the expected one."""
     try:
@@ -70,7 +63,7 @@ def is_right(call, document, expected):
 
 def race(row, name, document, calls, rounds):
     """Times calls in turn; records and returns the ratio of the fastest peer, and its name."""
-    counts = {label: max(1, int(ROUND_NS / max(repeat(call, document, 2), 50))) for label, call in calls.items()}
+    counts = {label: max(1, int(ROUND_S / max(repeat(call, document, 2), 5e-8))) for label, call in calls.items()}
     taken = {label: [] for label in calls}
     for at in range(rounds):
         order = list(calls.items())
@@ -78,8 +71,8 @@ def race(row, name, document, calls, rounds):
             taken[label].append(repeat(call, document, counts[label]))
     ours = taken.pop("regauge")
     best = min(taken, key=lambda label: statistics.median(taken[label]))
-    record(row, name, "regauge", ours, unit="ns")
-    record(row, name, best, taken[best], unit="ns")
+    record(row, name, "regauge", ours, unit="s")
+    record(row, name, best, taken[best], unit="s")
     return statistics.median(theirs / mine for theirs, mine in zip(taken[best], ours)), best
 
 
