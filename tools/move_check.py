@@ -308,6 +308,8 @@ def main():
         print(error)
     print(f"killed {check.killed} times; {check.total['reads']:,} reads and {check.total['writes']:,} writes; "
           + ", ".join(f"{check.total[one]} {one}" for one in FAULTS))
+    if not check.total["reads"] or not check.total["writes"]:
+        sys.exit("the applications read or wrote nothing")
     sys.exit(1 if check.faults else 0)
 
 

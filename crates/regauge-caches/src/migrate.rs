@@ -75,7 +75,7 @@ impl Plan {
         let tools = Tools { limits: &self.limits, packer: &Values };
         match envelope::find_whole(bytes, Some(from)).filter(|_| !form.rows.is_empty()) {
             None => match self.converted(bytes, from)? {
-                // Whoever stores pickles stores numbers as text, which these bytes would be taken for.
+                // Caches of pickles hold numbers as text, and these bytes would be read as one of them.
                 new if !self.to.is_text() && new.iter().all(u8::is_ascii_digit) => {
                     Err(digits(&new, self.to))
                 }

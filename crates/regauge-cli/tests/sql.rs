@@ -59,6 +59,8 @@ fn objects(raw: &Connection) -> Vec<Option<Vec<u8>>> {
 fn the_screen_names_what_is_in_a_column() {
     let folder = Folder::new();
     application(&folder);
+    let ran = folder.run("xray app.db").status(1);
+    assert!(ran.stderr.contains("sqlite:FILE?table=NAME&column=NAME"), "{}", ran.stderr);
     let text = folder.run(&format!("xray {PENDING}")).silent().text();
     for line in [
         "sqlite:app.db: SQLite 3.",

@@ -77,6 +77,23 @@ fn hrefs(html: &str) -> Vec<&str> {
 }
 
 #[test]
+fn plain_types_that_other_formats_lack_are_worth_a_trial() {
+    let set = b"\x80\x04\x8F\x94(K\x01K\x02\x90.".to_vec();
+    let list = b"\x80\x04]\x94K\x01a.".to_vec();
+    let mixed = report(&[(b"tags:1".to_vec(), set), (b"tags:2".to_vec(), list)]);
+    let summary = summary();
+    let found = json(&mixed, &about(&summary, &[]));
+    let advice = &found["advice"][0];
+    assert_eq!((&advice["topic"], &advice["prefixes"]), (&json!("partly"), &json!(["tags:*"])));
+    let text = advice["text"].as_str().unwrap();
+    assert!(text.contains("sampled values in Python pickle are exact in MessagePack"), "{text}");
+    assert!(page(&mixed, &about(&summary, &[])).contains("Try a dry run"));
+    // Classes have advice of their own.
+    let topics = json(&report(&keys(b"")), &about(&summary, &[]))["advice"].to_string();
+    assert!(topics.contains("classes") && !topics.contains("partly"), "{topics}");
+}
+
+#[test]
 fn the_answer_comes_first_and_details_are_folded() {
     let summary = summary();
     let html = page(&report(&keys(b"")), &about(&summary, &[]));

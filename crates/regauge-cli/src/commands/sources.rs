@@ -172,8 +172,12 @@ impl<R> Drop for Metered<R> {
 #[cold]
 fn no_dump(head: &[u8]) -> Error {
     let begins = head[..head.len().min(8)].escape_ascii();
+    let hint = match head.starts_with(b"SQLite format 3") {
+        true => "look at a column of a table in it: sqlite:FILE?table=NAME&column=NAME",
+        false => "look at a single value with `regauge inspect`",
+    };
     Error::syntax(format!(
         "found a file that begins with `{begins}`, expected a dump of Redis or Valkey, which begins with REDIS or VALKEY"
     ))
-    .hint("look at a single value with `regauge inspect`")
+    .hint(hint)
 }

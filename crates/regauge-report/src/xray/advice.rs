@@ -6,6 +6,7 @@ use regauge::Format;
 use regauge::envelope::Packing;
 use regauge_caches::look::{Codec, Danger, Risk};
 use regauge_caches::migrate::runs_code;
+use regauge_caches::recode::Recoded;
 use regauge_caches::tally::{Count, Tally};
 use regauge_caches::{Report, Row};
 use regauge_measure::{bytes, thousands};
@@ -42,6 +43,8 @@ pub enum Topic {
     Leave,
     /// Values of classes need a plan before they can.
     Classes,
+    /// Some values of plain types hold what other formats lack, so that only a trial of each tells.
+    Partly,
     /// Another format or a compression is smaller.
     Smaller,
     /// Many values are equal.
@@ -57,6 +60,7 @@ impl Topic {
             Topic::Attack => "attack",
             Topic::Leave => "leave",
             Topic::Classes => "classes",
+            Topic::Partly => "partly",
             Topic::Smaller => "smaller",
             Topic::Repeated => "repeated",
             Topic::Forever => "forever",
@@ -113,6 +117,11 @@ pub fn of(report: &Report, readings: &[Reading]) -> Vec<Advice> {
             let topic = if runs_code(format) { Topic::Leave } else { Topic::Smaller };
             group(&mut groups, topic, format.title()).add(row, tally.all).sample(row, to);
         }
+        if let Some((format, recoded)) = partly(row) {
+            let group = group(&mut groups, Topic::Partly, format.title()).add(row, tally.all);
+            group.tried += recoded.tried;
+            group.exact += recoded.exact;
+        }
         let repeated = tally.repeated;
         if repeated.bytes as f64 > 0.2 * tally.all.bytes as f64 && repeated.values > 100 {
             group(&mut groups, Topic::Repeated, "").add(row, repeated);
@@ -140,9 +149,19 @@ fn has_classes(codec: Codec) -> bool {
 /// Returns the format of a prefix, and the one to compare it with, if all sampled values are exact in that.
 fn leaving(row: &Row) -> Option<(Format, Format)> {
     let recoded = row.recoded.as_ref()?;
-    let Codec::Format(now) = row.tally.forms().first()?.0.codec else { return None };
+    let now = row.format()?;
     let to = if runs_code(now) { Format::Msgpack } else { now };
     (recoded.exact > 0 && recoded.exact == recoded.tried).then_some((now, to))
+}
+
+/// Returns the format of a prefix and its sample, if that names no classes of the application and yet is not exact in the
+/// formats that are tried.
+fn partly(row: &Row) -> Option<(Format, &Recoded)> {
+    let recoded = row.recoded.as_ref().filter(|recoded| recoded.exact < recoded.tried)?;
+    let format = row.format().filter(|format| runs_code(*format))?;
+    let has = |danger| row.tally.dangers.get(&danger).is_some_and(|count| count.values > 0);
+    let is_told = has(Danger::Classes) || has(Danger::Attack);
+    (!is_told).then_some((format, recoded))
 }
 
 impl Group {
@@ -224,6 +243,12 @@ impl Group {
                     text
                 }
             }
+            Topic::Partly => format!(
+                "{} of {} sampled values in {of} are exact in MessagePack, JSON and CBOR alike; a dry run of \
+                 `regauge migrate` says what would stay, and why",
+                thousands(self.exact),
+                thousands(self.tried)
+            ),
             Topic::Repeated => {
                 format!("{about} are equal to another one: {}", bytes(bytes_about))
             }

@@ -117,6 +117,7 @@ fn card(advice: &Advice) -> Markup {
         Topic::Attack => ("Do not load", "attack", Tone::Bad),
         Topic::Leave => ("Move to MessagePack", "saves", Tone::Good),
         Topic::Classes => ("Plan for classes", "classes", Tone::Care),
+        Topic::Partly => ("Try a dry run", "mixed", Tone::Care),
         Topic::Smaller => ("Compress", "saves", Tone::Good),
         Topic::Repeated => ("Store once", "repeated", Tone::Plain),
         Topic::Forever => ("Let keys expire", "never expire", Tone::Plain),

@@ -13,6 +13,7 @@
 //! `docs/formats/json.md` has the tables.
 
 mod escape;
+mod numbers;
 pub(crate) mod places;
 mod rare;
 mod reader;

@@ -7,6 +7,7 @@
 //! state but the depth.
 
 use super::escape::{self, quoted, quoted_short};
+use super::numbers;
 use crate::bytes::buffer::Out;
 use crate::model::hint::Hint;
 use crate::model::number;
@@ -111,10 +112,10 @@ impl<'o> Writer<'o> {
         match token {
             Token::Word(word) => self.out.extend(word),
             Token::Integer(negative, bits) => {
-                escape::integer(&mut self.out, negative, bits);
+                numbers::integer(&mut self.out, negative, bits);
             }
             Token::Double(v) => match self.options.float_style {
-                FloatStyle::Shortest => escape::double(&mut self.out, v),
+                FloatStyle::Shortest => numbers::double(&mut self.out, v),
                 style => {
                     self.out.extend(style.text(v).as_bytes());
                     self.out.push(b',');
@@ -325,7 +326,7 @@ impl Sink for Writer<'_> {
         if !self.ready(TOKEN_BYTES) {
             return self.slow(Token::Integer(v < 0, v as u64));
         }
-        escape::integer(&mut self.out, v < 0, v as u64);
+        numbers::integer(&mut self.out, v < 0, v as u64);
         Ok(())
     }
     #[inline]
@@ -333,7 +334,7 @@ impl Sink for Writer<'_> {
         if !self.ready(TOKEN_BYTES) {
             return self.slow(Token::Integer(false, v));
         }
-        escape::integer(&mut self.out, false, v);
+        numbers::integer(&mut self.out, false, v);
         Ok(())
     }
     #[inline]
@@ -344,7 +345,7 @@ impl Sink for Writer<'_> {
         if !self.ready(TOKEN_BYTES) {
             return self.slow(Token::Double(v));
         }
-        escape::double(&mut self.out, v);
+        numbers::double(&mut self.out, v);
         Ok(())
     }
     #[inline]
