@@ -1,7 +1,6 @@
 //! What is in a cache, per prefix of the keys: envelopes, formats, classes and sizes; and how its values move.
 //!
-//! [`Xray`] takes the items of a [`Source`](regauge_sources::Source) one by one and counts them; [`Report`] is
-//! what it found. Memory is bounded: prefixes fold into `*` ([`prefix`]), and what is kept of each is counts
+//! [`Xray`] reads a [`Source`], or takes its items one by one, and counts them; [`Report`] is what it found. Memory is bounded: prefixes fold into `*` ([`prefix`]), and what is kept of each is counts
 //! and a small sample.
 //!
 //! | module | |
@@ -15,6 +14,7 @@
 
 #![forbid(unsafe_code)]
 
+mod ahead;
 mod compressed;
 pub mod journal;
 pub mod look;
@@ -29,8 +29,8 @@ pub mod tally;
 use std::collections::HashSet;
 use std::hash::{BuildHasher as _, RandomState};
 
-use regauge::Limits;
-use regauge_sources::Item;
+use regauge::{Limits, Result};
+use regauge_sources::{Item, Source, Summary, Wanted};
 
 pub use report::{Plain, Report, Row};
 
@@ -66,15 +66,37 @@ impl Xray {
         }
     }
 
-    /// Counts an item, and returns what its value is.
+    /// Counts what is wanted of a source. Looks into values on `jobs` cores, and calls `each` for every item, in the
+    /// order of the source.
+    ///
+    /// # Errors
+    /// Those of [`Source::read`] and of `each`. What was read before an error has been counted.
+    pub fn read(
+        &mut self,
+        source: &mut dyn Source,
+        wanted: &Wanted<'_>,
+        jobs: usize,
+        each: &mut dyn FnMut(&Item<'_>, Option<&Look>) -> Result<()>,
+    ) -> Result<Summary> {
+        ahead::read(source, wanted, self.limits, jobs, &mut |item, looked| {
+            self.count(item, looked.as_ref());
+            each(item, looked.as_ref())
+        })
+    }
+
+    /// Looks into an item and counts it; returns what its value is.
     pub fn take(&mut self, item: &Item<'_>) -> Option<Look> {
         let looked = item.value.map(|value| self.looker.look(value));
+        self.count(item, looked.as_ref());
+        looked
+    }
+
+    fn count(&mut self, item: &Item<'_>, looked: Option<&Look>) {
         let is_repeated = item.value.is_some_and(|value| self.is_repeated(value));
         let tally = self.prefixes.of(item.key, item.is_first);
         for tally in [tally, &mut self.all] {
-            tally.add(item, looked.as_ref(), is_repeated);
+            tally.add(item, looked, is_repeated);
         }
-        looked
     }
 
     /// Returns whether the same value has been seen: of the first million.

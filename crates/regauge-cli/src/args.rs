@@ -15,7 +15,7 @@ use crate::tables::Form;
 mod values;
 
 pub use values::*;
-use values::{bad, compression, drop, form, interpreter, jobs, only, packed, rename};
+use values::{bad, compression, drop, form, interpreter, only, packed, rename};
 
 const AFTER: &str = "\
 Examples:

@@ -46,6 +46,34 @@ fn mixed() -> Vec<u8> {
 }
 
 #[test]
+fn any_number_of_threads_says_the_same() {
+    let folder = Folder::new();
+    let mut keys: Vec<_> = (0..9000)
+        .map(|n| {
+            (format!("views/{n}"), [made("rails-7.1.6/7.1-hash.bin"), vec![b'x'; n % 90]].concat())
+        })
+        .collect();
+    // Longer than a thread is given.
+    keys.insert(5000, ("large".into(), format!("[{}0]", "1234,".repeat(300_000)).into_bytes()));
+    let mut dump = dump(&keys);
+    folder.write("dump.rdb", &dump);
+    dump.truncate(dump.len() - 1000);
+    folder.write("cut.rdb", &dump);
+    let list =
+        |options: &str| folder.run(&format!("xray dump.rdb --list {options}")).silent().text();
+    let json = |options: &str| folder.run(&format!("xray {options} --json")).text();
+    let (lines, report, cut) = (list("-j 1"), json("dump.rdb -j 1"), json("cut.rdb -j 1"));
+    assert_eq!(lines.lines().count(), keys.len());
+    assert_eq!(serde_json::from_str::<Value>(&report).unwrap()["all"]["keys"], 9001);
+    assert!(serde_json::from_str::<Value>(&cut).unwrap()["all"]["keys"].as_u64().unwrap() > 8900);
+    for jobs in ["-j 2", "-j 3"] {
+        assert_eq!(list(jobs), lines);
+        assert_eq!(json(&format!("dump.rdb {jobs}")), report);
+        assert_eq!(json(&format!("cut.rdb {jobs}")), cut);
+    }
+}
+
+#[test]
 fn the_screen_fits_and_names_every_prefix() {
     let folder = Folder::new();
     folder.write("dump.rdb", mixed());

@@ -288,7 +288,12 @@ pub(super) fn rename(text: &str) -> Result<Rule, String> {
     rule(text, Selection::rename_to)
 }
 
-pub(super) fn jobs(text: &str) -> Result<usize, String> {
+/// Returns the number of threads that may run at once: as asked for, or one per core.
+pub fn threads(asked: Option<usize>) -> usize {
+    asked.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+}
+
+pub fn jobs(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(jobs @ 1..=256) => Ok(jobs),
         _ => Err("expected a number from 1 to 256".into()),

@@ -12,7 +12,7 @@ use regauge::values::Values;
 use regauge::{Error, Format};
 use regauge_query::{Filter, Settings, Stage, on_large_stack};
 
-use crate::args::{Bad, Convert, Limit, Numbers, Packed, Packing, Reading};
+use crate::args::{Bad, Convert, Limit, Numbers, Packed, Packing, Reading, threads};
 use crate::commands::enveloped;
 use crate::failure::{Failure, Result, say};
 use crate::input::{Source, Wanted};
@@ -67,7 +67,7 @@ pub fn run_with(
     let mut way = Way::choose(arguments, &source, to, &mut options, filter.as_deref())?;
     let destination = Destination::open(&arguments.output, arguments.force)?;
     let mut aside = Aside::open(arguments, &source, to)?;
-    let outlet = destination.outlet(compression, arguments.level, jobs(&arguments.reading));
+    let outlet = destination.outlet(compression, arguments.level, threads(arguments.reading.jobs));
     let mut outlet = outlet.map_err(|error| Failure::io(&destination.name, &error))?;
 
     let ran = match (&mut way, &source.opened) {
@@ -244,16 +244,11 @@ pub fn open(path: &Path, reading: &Reading, meter: Meter) -> Result<Source> {
         form: reading.from,
         compression: reading.decompress.map(|packing| packing.0),
         limits: Limit::apply(&reading.limit),
-        jobs: jobs(reading),
+        jobs: threads(reading.jobs),
         tables: true,
         envelope: reading.envelope.into(),
     };
     Source::open(path, &wanted, meter)
-}
-
-/// Returns the number of threads that may run at once.
-fn jobs(reading: &Reading) -> usize {
-    reading.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
 /// Applies the reading options of `convert` and `inspect`.
@@ -296,7 +291,7 @@ pub fn options(arguments: &Convert, source: &Source, to: Format) -> Result<Optio
     options.marc.oversize = arguments.marc_oversize;
     options.marc.compact = arguments.marc_compact;
     let small = source.compression.is_none() && source.size.is_some_and(|size| size < SMALL_BYTES);
-    options.jobs = if small { 1 } else { jobs(&arguments.reading) };
+    options.jobs = if small { 1 } else { threads(arguments.reading.jobs) };
     Ok(options)
 }
 

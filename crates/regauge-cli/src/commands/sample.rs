@@ -8,7 +8,7 @@ use regauge::output::Output as _;
 use regauge::{Error, Format};
 use regauge_measure::sample::{self, Kind};
 
-use crate::args::Sample;
+use crate::args::{Sample, threads};
 use crate::commands::convert::{check_level, check_terminal, is_stream, output_format};
 use crate::failure::{Failure, Result};
 use crate::output::{Destination, Outlet};
@@ -26,7 +26,7 @@ pub fn run(arguments: &Sample) -> Result {
     let (to, compression) = output_format(&arguments.output, implied, arguments.compress)?;
     check_level(arguments.level, compression)?;
     check_terminal(&arguments.output, to, compression)?;
-    let jobs = thread::available_parallelism().map_or(1, usize::from);
+    let jobs = threads(None);
     let destination = Destination::open(&arguments.output, arguments.force)?;
     let outlet = destination.outlet(compression, arguments.level, jobs);
     let mut outlet = outlet.map_err(|error| Failure::io(&destination.name, &error))?;

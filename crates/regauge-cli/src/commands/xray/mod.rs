@@ -10,9 +10,9 @@ use regauge_caches::look::Codec;
 use regauge_caches::{Report, Xray as Looking};
 use regauge_report::xray::{About, json, line, page, screen};
 use regauge_sources::sql::Access;
-use regauge_sources::{Flow, Sample, Summary, Wanted};
+use regauge_sources::{Sample, Summary, Wanted};
 
-use crate::args::{Limit, When, limit};
+use crate::args::{Limit, When, jobs, limit, threads};
 use crate::commands::sources;
 use crate::failure::{Failure, Result};
 use crate::output::Destination;
@@ -91,6 +91,8 @@ pub struct Xray {
     /// Keep a sample of the values in FOLDER, without their envelopes, for `regauge measure FOLDER/FORMAT`
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["list", "no_values"])]
     pub save: Option<PathBuf>,
+    #[arg(long, short, value_name = "N", value_parser = jobs)]
+    pub jobs: Option<usize>,
     #[arg(long, value_name = "NAME=VALUE", value_parser = limit)]
     pub limit: Vec<Limit>,
     /// Show a progress bar
@@ -129,12 +131,13 @@ pub fn run(arguments: &Xray) -> Result {
     };
     let mut looking = Looking::new(limits);
     let mut lines = BufWriter::new(io::stdout().lock());
-    let ran = source.read(&wanted, &mut |item| {
-        let looked = looking.take(item);
+    // What is read at a rate needs no second core, and a line of --list should not wait for others.
+    let jobs = if wanted.rate.is_some() { 1 } else { threads(arguments.jobs) };
+    let ran = looking.read(&mut *source, &wanted, jobs, &mut |item, looked| {
         if let Some(looked) = looked.filter(|_| arguments.list) {
-            writeln!(lines, "{}", line(item, &looked))?;
+            writeln!(lines, "{}", line(item, looked))?;
         }
-        Ok(Flow::Continue)
+        Ok(())
     });
     lines.flush().map_err(|error| Failure::io("standard output", &error))?;
     drop(lines);
