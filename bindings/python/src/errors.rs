@@ -1,5 +1,7 @@
 //! Converts the core's errors to Python exceptions.
 
+use std::path::Path;
+
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use regauge::hint::Surface;
@@ -126,6 +128,20 @@ pub fn keyed(py: Python<'_>, raised: PyErr, key: &str) -> PyErr {
         }
     }
     raised
+}
+
+/// Creates the exception for a file that cannot be opened: with its name, as Python's `open` raises it.
+#[cold]
+pub fn of_file(error: &std::io::Error, path: &Path) -> PyErr {
+    let text = error.to_string();
+    match error.raw_os_error() {
+        Some(code) => {
+            let said =
+                text.strip_suffix(&format!(" (os error {code})")).unwrap_or(&text).to_owned();
+            PyOSError::new_err((code, said, path.to_owned()))
+        }
+        None => PyOSError::new_err(format!("{}: {text}", path.display())),
+    }
 }
 
 /// Extracts a system error, or an exception that passed through a reader or a writer.

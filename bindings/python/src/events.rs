@@ -142,7 +142,10 @@ impl Stream {
         let unique = given.unique();
         let Given { options, hooks, on_bad, keywords, .. } = given;
         let (read, again): (Box<dyn Read + Send>, _) = match From::new(source)? {
-            From::Path(path) => (Box::new(File::open(&path)?), Again::Path(path)),
+            From::Path(path) => {
+                let file = File::open(&path).map_err(|error| errors::of_file(&error, &path))?;
+                (Box::new(file), Again::Path(path))
+            }
             From::Bytes(bytes) => {
                 let bytes: Arc<[u8]> = bytes.into();
                 (Box::new(Cursor::new(Arc::clone(&bytes))), Again::Bytes(bytes))

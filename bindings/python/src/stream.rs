@@ -123,7 +123,9 @@ impl From {
     /// Those of opening the file.
     pub fn open(self) -> io::Result<Box<dyn Read + Send>> {
         Ok(match self {
-            From::Path(path) => Box::new(File::open(path)?),
+            From::Path(path) => {
+                Box::new(File::open(&path).map_err(|error| errors::of_file(&error, &path))?)
+            }
             From::Bytes(bytes) => Box::new(Cursor::new(bytes)),
             From::File(file) => Box::new(PyRead(file)),
         })
@@ -421,7 +423,10 @@ pub fn writer<'py>(
     let format = self::format(format)?;
     let given = Given::parse(format, format, For::Dumping, generic, arguments)?;
     let (output, file): (Box<dyn Output + Send>, _) = match path(target)? {
-        Some(path) => (Box::new(FileOutput::new(File::create(path)?)?), None),
+        Some(path) => {
+            let file = File::create(&path).map_err(|error| errors::of_file(&error, &path))?;
+            (Box::new(FileOutput::new(file)?), None)
+        }
         None if target.hasattr("write")? => {
             let file = target.clone().unbind();
             (Box::new(StreamOutput::new(PyWrite(file.clone_ref(py)))), Some(file))

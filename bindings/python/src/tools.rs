@@ -16,7 +16,7 @@ use regauge::detect::HEAD_BYTES;
 use regauge::envelope::{self, Peeled};
 use regauge::hint::literals;
 use regauge::options::{Language, OPTIONS, Opt, Row};
-use regauge::output::FileOutput;
+use regauge::output::{NewFile, Output as _};
 use regauge::shape::{self, Shape};
 use regauge::stage::Stage;
 
@@ -145,7 +145,8 @@ pub fn convert_file<'py>(
     let named = from_.map(stream::format).transpose()?;
     let told = named.or_else(|| Format::from_name(&file_name(&source)));
     let wanted = parse(told.unwrap_or(to))?.options;
-    let (head, is_whole) = enveloped::head(&source)?;
+    let (head, is_whole) =
+        enveloped::head(&source).map_err(|error| errors::of_file(&error, &source))?;
     let mut peeled = None;
     if envelope::may_peel(&head, is_whole, told, wanted.envelope) {
         let bytes = envelope::read_all(File::open(&source)?, &wanted.limits).map_err(raised)?;
@@ -163,26 +164,23 @@ pub fn convert_file<'py>(
     if source.canonicalize().ok() == target.canonicalize().ok() && target.exists() {
         return Err(PyValueError::new_err("found the same file as source and target"));
     }
+    let new = NewFile::create(&target).map_err(|error| errors::of_file(&error, &target))?;
     let done = py.detach(|| {
         let open = || -> io::Result<Box<dyn Read + Send>> { Ok(Box::new(File::open(&source)?)) };
-        // Checked before the target is created.
-        open()?;
-        let Some(opened) = &peeled else {
-            let output = FileOutput::new(File::create(&target)?)?;
-            return convert::convert(CoreInput::Again(&open), output, &options, &mut |_| Ok(()));
+        let mut output = new.output()?;
+        let summary = match &peeled {
+            None => convert::convert(CoreInput::Again(&open), output, &options, &mut |_| Ok(()))?,
+            Some(opened) => {
+                let (bytes, summary) = enveloped::convert(opened, &options)?;
+                output.write(&bytes)?;
+                summary
+            }
         };
-        let (bytes, summary) = enveloped::convert(opened, &options)?;
-        std::fs::write(&target, bytes)?;
+        new.commit()?;
         Ok(summary)
     });
-    match done {
-        Ok(summary) => report(py, &summary, &options),
-        Err(error) => {
-            // A partial file is of no use to anybody.
-            let _ = std::fs::remove_file(&target);
-            Err(failed(py, &error, map.as_deref(), from))
-        }
-    }
+    let summary = done.map_err(|error| failed(py, &error, map.as_deref(), from))?;
+    report(py, &summary, &options)
 }
 
 /// A conversion behaves like the command, not like functions that build Python objects.

@@ -30,8 +30,28 @@ def test_convert(tmp_path):
     assert report["losses"] == {"type": 1}
     with pytest.raises(ValueError, match="the same file"):
         regauge.convert(source, source, to="json")
-    with pytest.raises(FileNotFoundError):
-        regauge.convert(tmp_path / "none.json", tmp_path / "b.json")
+    for missing, arguments in [
+        ("none.json", ("none.json", "b.json")),
+        ("none/b.json", ("a.ndjson", "none/b.json")),
+    ]:
+        with pytest.raises(FileNotFoundError) as caught:
+            regauge.convert(*(tmp_path / name for name in arguments))
+        assert caught.value.filename == str(tmp_path / missing)
+
+
+def test_a_failed_conversion_leaves_the_target_as_it_was(tmp_path):
+    source, target = tmp_path / "a.json", tmp_path / "b.msgpack"
+    source.write_bytes(b'{"a": [1, 2')
+    target.write_bytes(b"kept")
+    target.chmod(0o640)
+    with pytest.raises(regauge.DecodeError):
+        regauge.convert(source, target)
+    assert target.read_bytes() == b"kept"
+    source.write_bytes(b'{"a": 1}')
+    regauge.convert(source, target)
+    assert regauge.load(target) == {"a": 1}
+    assert target.stat().st_mode & 0o777 == 0o640
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "b.msgpack"]
 
 
 def test_convert_a_part(tmp_path):

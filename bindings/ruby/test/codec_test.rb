@@ -331,6 +331,13 @@ class CodecTest < Minitest::Test
       File.write("#{folder}/a.json", '[{"a":1},{"a":2}]')
       R.convert_file("#{folder}/a.json", "#{folder}/a.ndjson")
       assert_equal [{ "a" => 1 }, { "a" => 2 }], R.load_file("#{folder}/a.ndjson")
+      # What fails leaves the target as it was.
+      File.write("#{folder}/b.json", '[{"a":1},{"a"')
+      assert_raises(R::DecodeError) { R.convert_file("#{folder}/b.json", "#{folder}/a.ndjson") }
+      assert_equal [{ "a" => 1 }, { "a" => 2 }], R.load_file("#{folder}/a.ndjson")
+      assert_equal %w[a.json a.ndjson b.json], Dir.children(folder).sort
+      error = assert_raises(R::DecodeError) { R.convert_file("#{folder}/none.json", "#{folder}/a.ndjson") }
+      assert_includes error.message, "#{folder}/none.json: No such file"
     end
   end
 

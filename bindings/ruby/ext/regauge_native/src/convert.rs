@@ -1,5 +1,6 @@
 //! Converts bytes to bytes: without a block no object is built, so other threads run meanwhile.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use regauge::convert::{Input, Summary, convert};
@@ -7,7 +8,7 @@ use regauge::detect::{self, HEAD_BYTES};
 use regauge::envelope::{self, Opened};
 use regauge::hint::literals;
 use regauge::options::{Language, OPTIONS};
-use regauge::output::StreamOutput;
+use regauge::output::{NewFile, Output as _, StreamOutput};
 use regauge::reader::{BadRecord, Skipped};
 use regauge::shape::Shape;
 use regauge::stage::Stage;
@@ -165,30 +166,24 @@ fn files(
     let open = || -> std::io::Result<Box<dyn std::io::Read + Send>> {
         Ok(Box::new(std::fs::File::open(input)?))
     };
-    // Checked before the target is created.
-    open()?;
+    let new =
+        NewFile::create(Path::new(output)).map_err(|error| enveloped::named(&error, output))?;
+    let mut to = new.output()?;
     let mut bad = Vec::new();
     let on_bad = &mut |piece| {
         keep(&mut bad, piece);
         Ok(())
     };
-    let converted = match opened {
+    let summary = match opened {
         Some(opened) => {
-            envelope::convert(opened, options, &Values, on_bad).and_then(|(bytes, summary)| {
-                std::fs::write(output, bytes)?;
-                Ok(summary)
-            })
+            let (bytes, summary) = envelope::convert(opened, options, &Values, on_bad)?;
+            to.write(&bytes)?;
+            summary
         }
-        None => {
-            let file = regauge::output::FileOutput::new(std::fs::File::create(output)?)?;
-            convert(Input::Again(&open), file, options, on_bad)
-        }
+        None => convert(Input::Again(&open), to, options, on_bad)?,
     };
-    if converted.is_err() {
-        // A partial file is of no use to anybody.
-        let _ = std::fs::remove_file(output);
-    }
-    Ok((converted?, bad))
+    new.commit()?;
+    Ok((summary, bad))
 }
 
 /// Keeps the broken records that are listed: the first thousand.

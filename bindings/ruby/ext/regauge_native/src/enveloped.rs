@@ -1,7 +1,7 @@
 //! Envelopes of frameworks, which conversions take off and put back.
 
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use regauge::detect::{self, HEAD_BYTES};
@@ -74,7 +74,7 @@ fn head(path: &str) -> Result<Vec<u8>, Raise> {
     let mut head = Vec::new();
     File::open(path)
         .and_then(|file| file.take(HEAD_BYTES as u64).read_to_end(&mut head))
-        .map_err(|error| exception(&error.into(), Phase::Convert))?;
+        .map_err(|error| exception(&named(&error, path).into(), Phase::Convert))?;
     Ok(head)
 }
 
@@ -123,4 +123,9 @@ fn layer(layer: &Layer) -> Result<VALUE, Raise> {
 
 fn symbol(format: Format) -> VALUE {
     ruby::symbol(&format.name().replace('-', "_"))
+}
+
+/// Puts the path into an error of the system.
+pub fn named(error: &io::Error, path: &str) -> io::Error {
+    io::Error::new(error.kind(), format!("{path}: {error}"))
 }
