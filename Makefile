@@ -148,7 +148,7 @@ gem-test:                       ## Lint the gem, run its tests, and again from b
 
 gem-check:                      ## Build the gem quickly and run its tests, installed into an empty folder; run by CI
 	cd bindings/ruby/ext/regauge_native && $(CARGO) fmt --check
-	cd bindings/ruby && $(IN_BINDINGS) PROFILE=dev rake lint compile test_public gem_test
+	cd bindings/ruby && $(IN_BINDINGS) PROFILE=dev rake lint compile test_public gem_test source_gem
 
 gem-test-jruby:                 ## Test the JRuby backend on JRuby (from Maven; needs Java); run by CI
 	$(PYTHON) tools/jruby_check.py --regauge target/debug/regauge
