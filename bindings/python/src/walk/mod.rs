@@ -246,6 +246,18 @@ impl<'py> Walker<'py> {
         if self.is_shared(object) && self.anchor(object, sink)? {
             return Ok(());
         }
+        self.items(object, kind, sink)?;
+        self.end_anchor(object, sink)
+    }
+
+    /// Walks what is in a list or tuple, which the caller holds.
+    #[inline]
+    fn items<S: Sink + ?Sized>(
+        &mut self,
+        object: &Object<'py>,
+        kind: Kind,
+        sink: &mut S,
+    ) -> Result {
         self.enter()?;
         let Some((mut items, count)) =
             self.may_go_along().then(|| Items::new(object, kind)).flatten()
@@ -286,7 +298,7 @@ impl<'py> Walker<'py> {
         }
         sink.end_array()?;
         self.depth -= 1;
-        self.end_anchor(object, sink)
+        Ok(())
     }
 
     /// Returns whether tables need not be looked up again for each value.
@@ -328,7 +340,7 @@ impl<'py> Walker<'py> {
         }
         sink.end_array()?;
         self.depth -= 1;
-        self.end_anchor(object, sink)
+        Ok(())
     }
 
     /// Every step outwards adds itself to the path.
@@ -543,9 +555,15 @@ impl<'py> Walker<'py> {
         if self.format != Format::Pickle {
             return self.list(object, Kind::Tuple, sink);
         }
+        let object = &object.clone();
+        // The type is a part of the value, so it is within the anchor.
+        if self.is_shared(object) && self.anchor(object, sink)? {
+            return Ok(());
+        }
         sink.begin_typed(&lower::TUPLE)?;
-        self.list(object, Kind::Tuple, sink)?;
-        sink.end_typed()
+        self.items(object, Kind::Tuple, sink)?;
+        sink.end_typed()?;
+        self.end_anchor(object, sink)
     }
 }
 
