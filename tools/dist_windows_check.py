@@ -208,7 +208,7 @@ def check_binary(place):
     place.gives(0, "convert", "map.json", "beside.bson")
     place.has("patched.bson", (place.folder / "beside.bson").read_bytes())
     place.gives(0, "convert", "in.json", "NUL", "--to", "msgpack")
-    place.gives(2, "convert", "NUL", "-", "--to", "json", says="cannot tell the format, it is empty")
+    place.gives(2, "convert", "NUL", "-", "--to", "json", says="is empty, expected a document")
 
 
 def check_compressed(place):

@@ -154,7 +154,7 @@ impl Source {
                 let mut raw = ReadAt { file: Arc::clone(&file), position: start, end };
                 let filled = fill(&mut raw, &mut head).map_err(unreadable)?;
                 head.truncate(filled);
-                let compression = choose(wanted.compression, suffix_compression, &head);
+                let compression = choose(&name, wanted.compression, suffix_compression, &head)?;
                 if let Some(compression) = compression
                     && wanted.form.is_none()
                 {
@@ -169,7 +169,7 @@ impl Source {
                 let mut raw = Metered { read: channel, meter: None, consumed };
                 let filled = fill(&mut raw, &mut head).map_err(unreadable)?;
                 head.truncate(filled);
-                let compression = choose(wanted.compression, suffix_compression, &head);
+                let compression = choose(&name, wanted.compression, suffix_compression, &head)?;
                 let whole = Cursor::new(head.clone()).chain(raw);
                 let mut plain: Box<dyn Read + Send> = match compression {
                     None => Box::new(whole),
@@ -384,14 +384,26 @@ fn last_bytes(file: &File, start: u64, end: u64) -> Option<[u8; 4]> {
 }
 
 /// Determines the compression: from the option, else the suffix, else the first bytes.
+///
+/// # Errors
+/// `Usage` if the suffix and the first bytes contradict each other.
 fn choose(
+    name: &str,
     wanted: Option<Option<Compression>>,
     suffix: Option<Compression>,
     head: &[u8],
-) -> Option<Compression> {
-    match wanted {
-        Some(told) => told,
-        None => suffix.or_else(|| Compression::from_magic(head)),
+) -> Result<Option<Compression>> {
+    match (wanted, suffix) {
+        (Some(told), _) => Ok(told),
+        (None, None) => Ok(Compression::from_magic(head)),
+        (None, Some(one)) if head.is_empty() || one.can_begin(head) => Ok(Some(one)),
+        (None, Some(one)) => {
+            let begins = detect::shown(&head[..head.len().min(8)]);
+            Err(Failure::usage(format!(
+                "{name}: begins with \"{begins}\", which is not {}; pass --decompress with what it is, or none",
+                one.name()
+            )))
+        }
     }
 }
 
@@ -426,12 +438,18 @@ fn fill(read: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
 }
 
 fn unknown_format(name: &str, head: &[u8]) -> Failure {
-    let found = match head {
-        [] => "it is empty".to_owned(),
-        _ => format!("it begins with \"{}\"", head[..head.len().min(16)].escape_ascii()),
-    };
+    if head.is_empty() {
+        return Failure::usage(format!(
+            "{name}: is empty, expected a document; for a stream without documents, pass --from ndjson or the like"
+        ));
+    }
+    if let Some(other) = detect::other(head) {
+        let names = Form::names();
+        return Failure::usage(format!("{name}: looks like {other}, expected one of {names}"));
+    }
     Failure::usage(format!(
-        "{name}: cannot tell the format, {found}; pass --from with one of {}",
+        "{name}: cannot tell the format, it begins with \"{}\"; pass --from with one of {}",
+        detect::shown(&head[..head.len().min(16)]),
         Form::names()
     ))
 }

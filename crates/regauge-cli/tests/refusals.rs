@@ -48,13 +48,20 @@ fn wrong_usage_is_status_2() {
     folder.write("in.json", "[1]");
     folder.write("what", "hello");
     folder.write("empty", "");
+    folder.write("it.png", b"\x89PNG\r\n\x1A\n\0");
+    folder.write("in.json.gz", "{}");
     let formats = "json, ndjson, yaml, msgpack, bson, cbor, marshal, pickle, marc, marcxml, marc-json, mrk, alephseq, toml, csv, tsv, parquet";
     for (arguments, message) in [
         ("convert none.json out.msgpack", "none.json: No such file or directory".to_owned()),
         ("convert in.json out.what", format!("out.what: cannot tell the format to write; pass --to with one of {formats}")),
         ("convert in.json -", format!("standard output: cannot tell the format to write; pass --to with one of {formats}")),
         ("convert what out.json", format!("what: cannot tell the format, it begins with \"hello\"; pass --from with one of {formats}")),
-        ("convert empty out.json", format!("empty: cannot tell the format, it is empty; pass --from with one of {formats}")),
+        ("convert empty out.json", "empty: is empty, expected a document; for a stream without documents, pass --from ndjson or the like".to_owned()),
+        ("convert it.png out.json", format!("it.png: looks like a PNG image, expected one of {formats}")),
+        ("convert in.json.gz out.json", "in.json.gz: begins with \"{}\", which is not gzip; pass --decompress with what it is, or none".to_owned()),
+        ("convert in.json out.json -f --bad in.json", "IN and --bad name the same file, in.json".to_owned()),
+        ("convert in.json out.json -f --report ./in.json", "IN and --report name the same file, ./in.json".to_owned()),
+        ("convert in.json out.json --report ./out.json", "OUT and --report name the same file, ./out.json".to_owned()),
         ("convert . out.json", ".: is a directory, expected a file".to_owned()),
         ("convert in.json no/such/out.json", "no/such/out.json: cannot be written: No such file or directory".to_owned()),
         ("convert in.json out.json.gz --level 10", "--level 10 is out of range for gzip, which takes 1 to 9".to_owned()),
@@ -77,7 +84,7 @@ fn wrong_usage_is_status_2() {
         let ran = folder.run(arguments).status(2);
         assert!(ran.stderr.contains(part), "{arguments}: {}", ran.stderr);
     }
-    assert_eq!(folder.names(), ["empty", "in.json", "what"]);
+    assert_eq!(folder.names(), ["empty", "in.json", "in.json.gz", "it.png", "what"]);
 }
 
 #[test]
@@ -242,10 +249,14 @@ fn xml_and_json_without_a_record_are_no_catalogue() {
         let ran = folder.run(&format!("convert {more} r.xml out.mrc")).status(1);
         assert!(ran.stderr.contains("found <r> and no MARC record"), "{}", ran.stderr);
     }
+    // No element at all.
+    folder.write("none.xml", "<?xml version=\"1.0\"?><!-- nothing -->\n");
+    let ran = folder.run("convert none.xml out.mrc").status(1);
+    assert!(ran.stderr.contains("found the end of the input and no element"), "{}", ran.stderr);
     folder.write("any.marc.json", "{\"any\": [1, 2]}");
     let ran = folder.run("convert any.marc.json out.marc.json").status(3);
     assert!(ran.stderr.contains("expected one of the keys leader"), "{}", ran.stderr);
-    assert_eq!(folder.names(), ["any.marc.json", "r.xml"]);
+    assert_eq!(folder.names(), ["any.marc.json", "none.xml", "r.xml"]);
 }
 
 #[test]
@@ -256,7 +267,7 @@ fn a_name_that_the_content_contradicts_is_status_2() {
         &folder,
         "convert file.msgpack out.yaml",
         2,
-        "regauge: file.msgpack: looks like JSON (begins with `{\\\"a\\\": 1}`), not MessagePack; pass \
+        "regauge: file.msgpack: looks like JSON (begins with `{\"a\": 1}`), not MessagePack; pass \
          --from json, or --from msgpack if it is MessagePack\n",
     );
     folder.run("inspect file.msgpack").status(2);

@@ -79,7 +79,7 @@ fn what_contradicts_the_name_is_refused() {
         (
             "file.msgpack",
             &b"{\"a\": 1}\n"[..],
-            "looks like JSON (begins with `{\\\"a\\\": 1}`), not MessagePack; pass --from json, or \
+            "looks like JSON (begins with `{\"a\": 1}`), not MessagePack; pass --from json, or \
              --from msgpack if it is MessagePack",
         ),
         ("a.msgpack", b"[1, 2]", "looks like JSON"),

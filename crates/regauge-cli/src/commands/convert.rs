@@ -1,7 +1,7 @@
 //! `regauge convert`: from one file to another.
 
 use std::io::{self, IsTerminal as _, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use regauge::convert::{Input, NAMED_BAD_RECORDS, Options, Selection, Summary, convert};
@@ -409,20 +409,35 @@ pub fn check_level(level: Option<u32>, compression: Option<Compression>) -> Resu
     }
 }
 
-/// Refuses two outputs with the same path.
+/// Refuses two outputs in the same place, and one that would take the place of the input. OUT may: it does so when all
+/// of the input has been read.
 fn check_outputs(arguments: &Convert) -> Result {
     let mut outputs = vec![("OUT", &arguments.output)];
     if let Bad::Keep(path) = &arguments.bad {
         outputs.push(("--bad", path));
     }
     outputs.extend(arguments.report.as_ref().map(|path| ("--report", path)));
+    let input = place(&arguments.input);
     for (index, (name, path)) in outputs.iter().enumerate() {
-        if let Some((other, _)) = outputs[..index].iter().find(|(_, other)| other == path) {
+        let here = place(path);
+        let same = outputs[..index].iter().find(|(_, other)| place(other) == here);
+        let is_input = index > 0 && path.as_os_str() != "-" && here == input && here.is_file();
+        if let Some(other) = same.map(|(other, _)| *other).or(is_input.then_some("IN")) {
             let path = path.display();
             return Err(Failure::usage(format!("{other} and {name} name the same file, {path}")));
         }
     }
     Ok(())
+}
+
+/// Returns where a file is or will be: the same for every way to write its path.
+fn place(path: &Path) -> PathBuf {
+    let folder =
+        || path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let beside = || Some(dunce::canonicalize(folder()).ok()?.join(path.file_name()?));
+    let found =
+        if path.as_os_str() == "-" { None } else { dunce::canonicalize(path).ok().or_else(beside) };
+    found.unwrap_or_else(|| path.to_owned())
 }
 
 /// Prints what was not kept to standard error, one line per kind.

@@ -101,6 +101,24 @@ impl Compression {
         (None, name)
     }
 
+    /// Returns whether a file of this compression can begin with these bytes: at least four, or all of it.
+    pub fn can_begin(self, head: &[u8]) -> bool {
+        // Frames to be skipped have the same mark in zstd (RFC 8878 §3.1.2) and LZ4.
+        let is_skipped = matches!(head, [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..]);
+        match self {
+            Compression::Gzip => head.starts_with(b"\x1F\x8B"),
+            Compression::Zstd => is_skipped || head.starts_with(b"\x28\xB5\x2F\xFD"),
+            // The second is the mark of legacy frames.
+            Compression::Lz4 => {
+                is_skipped
+                    || head.starts_with(b"\x04\x22\x4D\x18")
+                    || head.starts_with(b"\x02\x21\x4C\x18")
+            }
+            Compression::Xz => head.starts_with(b"\xFD7zX"),
+            Compression::Bzip2 => head.starts_with(b"BZh"),
+        }
+    }
+
     /// Detects the compression from the first ten bytes of a file.
     pub fn from_magic(head: &[u8]) -> Option<Compression> {
         match head {

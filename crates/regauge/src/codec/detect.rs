@@ -55,7 +55,7 @@ pub fn detect(name: &str, head: &[u8]) -> Result<Option<Format>> {
 
 #[cold]
 fn contradiction(format: Format, looks: Looks, head: &[u8]) -> Error {
-    let begins = head[..head.len().min(8)].escape_ascii();
+    let begins = shown(&head[..head.len().min(8)]);
     let title = format.title();
     let error = Error::syntax(format!("looks like {looks} (begins with `{begins}`), not {title}"));
     let named = Hint::from(format).when(format!("it is {title}"));
@@ -65,9 +65,23 @@ fn contradiction(format: Format, looks: Looks, head: &[u8]) -> Error {
     })
 }
 
+/// Returns bytes as a message shows them: `\n` and `\xFF` for what is no printable ASCII.
+pub fn shown(bytes: &[u8]) -> String {
+    let piece = |byte: &u8| match byte {
+        b'"' | b'\'' => char::from(*byte).to_string(),
+        byte => byte.escape_ascii().to_string(),
+    };
+    bytes.iter().map(piece).collect()
+}
+
+/// Returns what these first bytes of a file are, if that is known and regauge does not read it: "a PNG image".
+pub fn other(head: &[u8]) -> Option<&'static str> {
+    OTHERS.iter().find(|(mark, _)| head.starts_with(mark)).map(|(_, name)| *name)
+}
+
 /// Judges by magic bytes and delimiters.
 fn looks(head: &[u8]) -> Option<Looks> {
-    if let Some((_, name)) = OTHERS.iter().find(|(mark, _)| head.starts_with(mark)) {
+    if let Some(name) = other(head) {
         return Some(Looks::Other(name));
     }
     let binary = binary_mark(head);

@@ -47,10 +47,15 @@ impl Contents {
     /// # Errors
     /// `Unsupported`, naming what the file is instead.
     pub(super) fn check(&mut self) -> Result {
-        let (Some(root), Some(other)) = (&self.root, &self.other) else { return Ok(()) };
         if self.has_record {
             return Ok(());
         }
+        let Some(root) = &self.root else {
+            self.failed = true;
+            let message = "found the end of the input and no element, expected MARCXML";
+            return Err(Error::truncated(message));
+        };
+        let Some(other) = &self.other else { return Ok(()) };
         self.failed = true;
         let mut found = format!("found {root}");
         if root != other {

@@ -260,13 +260,14 @@ impl Walk<'_> {
             if harmless {
                 continue;
             }
-            let name = match name {
-                Some((module, name)) => format!(" {module}.{name}"),
-                None => String::new(),
+            let found = match name {
+                Some((module, name)) => format!("{what} {module}.{name}"),
+                None if object.kind.is_call() => "a call of what another call gave".to_owned(),
+                None => what.to_owned(),
             };
             return Err(Error::new(
                 ErrorKind::Refused,
-                format!("found {what}{name} that is not part of the value"),
+                format!("found {found} that is not part of the value"),
             )
             .hint(
                 Hint::say("nothing was imported or called").then(Hint::command(
