@@ -9,7 +9,7 @@ use regauge::convert::DuplicateKeys;
 use regauge::msgpack::Splitter;
 use regauge::{Format, Options};
 
-use crate::build::{Builder, Conversions, Hooks};
+use crate::build::{Builder, Conversions, Hooks, Lent};
 use crate::options::{For, Given, Keywords};
 use crate::raw::bytes::Input;
 use crate::walk::Walker;
@@ -283,7 +283,7 @@ impl PyDialect {
     }
 
     /// Returns what builds the objects of a document.
-    fn builder<'py>(&self, py: Python<'py>, ready: &Ready) -> Builder<'py> {
+    fn builder<'py>(&self, py: Python<'py>, ready: &Ready) -> Lent<'py> {
         let [object, pairs, ext, tag, types] = ready.hooks.each_ref().map(|hook| bound(py, hook));
         let hooks = Hooks { object, pairs, ext, tag, types };
         let [text, array, length] = self.conversions.each_ref().map(|held| bound(py, held));

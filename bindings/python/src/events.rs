@@ -19,7 +19,7 @@ use regauge::pull::{Event, Part, Pull};
 use regauge::reader::BadRecord;
 use regauge::{Error, Options};
 
-use crate::build::{Builder, Hooks};
+use crate::build::{Builder, Hooks, Lent};
 use crate::errors::{self, Way};
 use crate::options::{For, Given, Keywords};
 use crate::raw::marc;
@@ -166,7 +166,7 @@ impl Stream {
         })
     }
 
-    fn builder<'py>(&self, py: Python<'py>) -> Builder<'py> {
+    fn builder<'py>(&self, py: Python<'py>) -> Lent<'py> {
         let bound = |index: usize| self.hooks[index].as_ref().map(|hook| hook.bind(py).clone());
         let hooks = Hooks { ext: bound(0), tag: bound(1), types: bound(2), ..Hooks::default() };
         let mut builder = Builder::new(py, self.options.from, hooks.some());

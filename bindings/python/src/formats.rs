@@ -1,9 +1,12 @@
 //! `loads` and `dumps` of each format, each in its own module.
 
+use std::ffi::CStr;
+
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use regauge::Format;
 
+use crate::raw::call::{self, Function};
 use crate::{dump, load};
 
 /// Defines a module with the two functions: its name, the format, their signatures, and the
@@ -15,24 +18,26 @@ macro_rules! formats {
         $(mod $module {
             use super::*;
 
-            #[doc = $loads_doc]
-            #[pyfunction]
-            #[pyo3(signature = (data, /, **options), text_signature = $loads_signature)]
-            pub(super) fn loads<'py>(
-                data: &Bound<'py, PyAny>,
-                options: Option<&Bound<'py, PyDict>>,
-            ) -> PyResult<Bound<'py, PyAny>> {
-                load::loads(Format::$format, data, false, options)
+            pub(super) struct Loads;
+
+            impl Function for Loads {
+                const NAME: &CStr = c"loads";
+                const DOC: &CStr = text(concat!("loads", $loads_signature, "\n--\n\n", $loads_doc, "\0"));
+
+                fn call<'py>(data: &Bound<'py, PyAny>, options: Option<&Bound<'py, PyDict>>) -> PyResult<Bound<'py, PyAny>> {
+                    load::loads(Format::$format, data, false, options)
+                }
             }
 
-            #[doc = $dumps_doc]
-            #[pyfunction]
-            #[pyo3(signature = (value, /, **options), text_signature = $dumps_signature)]
-            pub(super) fn dumps<'py>(
-                value: &Bound<'py, PyAny>,
-                options: Option<&Bound<'py, PyDict>>,
-            ) -> PyResult<Bound<'py, PyAny>> {
-                dump::dumps(Format::$format, value, false, options)
+            pub(super) struct Dumps;
+
+            impl Function for Dumps {
+                const NAME: &CStr = c"dumps";
+                const DOC: &CStr = text(concat!("dumps", $dumps_signature, "\n--\n\n", $dumps_doc, "\0"));
+
+                fn call<'py>(value: &Bound<'py, PyAny>, options: Option<&Bound<'py, PyDict>>) -> PyResult<Bound<'py, PyAny>> {
+                    dump::dumps(Format::$format, value, false, options)
+                }
             }
         })*
 
@@ -44,13 +49,21 @@ macro_rules! formats {
             $({
                 let name = concat!("regauge.", stringify!($module));
                 let module = PyModule::new(parent.py(), name)?;
-                module.add_function(wrap_pyfunction!($module::loads, &module)?)?;
-                module.add_function(wrap_pyfunction!($module::dumps, &module)?)?;
+                call::add::<$module::Loads>(&module)?;
+                call::add::<$module::Dumps>(&module)?;
                 parent.add(stringify!($module), module)?;
             })*
             Ok(())
         }
     };
+}
+
+/// Returns text that ends with a zero byte as C needs it.
+const fn text(text: &'static str) -> &'static CStr {
+    match CStr::from_bytes_with_nul(text.as_bytes()) {
+        Ok(text) => text,
+        Err(_) => panic!("a zero byte within the text"),
+    }
 }
 
 /// Appends the options that all `loads` take.

@@ -50,7 +50,7 @@ impl Map {
     /// Returns the document as Python objects.
     fn build<'py>(&self, py: Python<'py>, tape: &Tape) -> Result<Bound<'py, PyAny>> {
         let mut builder = Builder::new(py, self.from, None);
-        match tape.drive(&mut builder) {
+        match tape.drive(&mut *builder) {
             Ok(()) => Ok(builder.take_or_none()),
             Err(error) => Err(builder.fail().map_or(error, |raised| self.raise(raised))),
         }

@@ -55,8 +55,9 @@ impl Keys {
         IDLE.take().unwrap_or_else(Keys::new)
     }
 
+    /// Returns an empty table.
     #[cold]
-    fn new() -> Keys {
+    pub fn new() -> Keys {
         let empty = || Place { bytes: [0; KEY_BYTES], text: None, length: 0, next: 0 };
         let places: Box<[Place]> = (0..PLACES).map(|_| empty()).collect();
         let Ok(places) = places.try_into() else { unreachable!("so many were made") };

@@ -1,25 +1,7 @@
 //! Builds lists, tuples, dicts and sets from values on a stack.
 
-use std::mem::ManuallyDrop;
-
 use pyo3::ffi;
 use pyo3::prelude::*;
-
-/// Empties a stack, and returns its memory for another.
-pub fn park(mut stack: Vec<Bound<'_, PyAny>>) -> Vec<Py<PyAny>> {
-    stack.clear();
-    let mut stack = ManuallyDrop::new(stack);
-    // SAFETY: `Bound` and `Py` are a pointer each, and there are none of them.
-    unsafe { Vec::from_raw_parts(stack.as_mut_ptr().cast(), 0, stack.capacity()) }
-}
-
-/// Returns an empty stack with memory that was [parked](park).
-pub fn unpark<'py>(_py: Python<'py>, mut stack: Vec<Py<PyAny>>) -> Vec<Bound<'py, PyAny>> {
-    stack.clear();
-    let mut stack = ManuallyDrop::new(stack);
-    // SAFETY: as above.
-    unsafe { Vec::from_raw_parts(stack.as_mut_ptr().cast(), 0, stack.capacity()) }
-}
 
 /// Builds a list from the values from `start` on, removing them from the stack; `None` with
 /// Python's error.

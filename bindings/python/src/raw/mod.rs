@@ -6,8 +6,10 @@
 
 pub mod arrow;
 pub mod bytes;
+pub mod call;
 pub mod collector;
 pub mod container;
+pub mod idle;
 pub mod inside;
 pub mod marc;
 pub mod number;
