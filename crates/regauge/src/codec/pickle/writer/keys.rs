@@ -10,16 +10,18 @@ pub(super) const KEY_BYTES: usize = 64;
 /// memory.
 const TEXT_BYTES: usize = 64 << 10;
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Slot {
     start: u32,
     length: u8,
     number: u32,
 }
 
-/// A table with one slot per hash.
+/// A table with one slot per hash. A document of a few keys initialises only the two kilobytes of `indexes`.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
+    /// The index of each place's slot, and one more; 0 if it has none.
+    indexes: Vec<u16>,
     slots: Vec<Slot>,
     text: Vec<u8>,
 }
@@ -36,6 +38,7 @@ pub(super) enum Found {
 
 impl Keys {
     pub fn clear(&mut self) {
+        self.indexes.clear();
         self.slots.clear();
         self.text.clear();
     }
@@ -48,7 +51,7 @@ impl Keys {
             return Found::Nothing;
         }
         let place = hash(key) as usize % SLOTS;
-        if let Some(slot) = self.slots.get(place) {
+        if let Some(slot) = self.indexes.get(place).and_then(|index| self.slot(*index)) {
             let start = slot.start as usize;
             if self.text.get(start..start + usize::from(slot.length)) == Some(key) {
                 return Found::Number(slot.number);
@@ -57,14 +60,25 @@ impl Keys {
         if self.text.len() < TEXT_BYTES { Found::Place(place) } else { Found::Nothing }
     }
 
+    #[inline]
+    fn slot(&self, index: u16) -> Option<&Slot> {
+        self.slots.get(usize::from(index).wrapping_sub(1))
+    }
+
     /// Records that the key has this number in the memo.
     pub fn insert(&mut self, place: usize, key: &[u8], number: u32) {
-        if self.slots.is_empty() {
-            self.slots.resize(SLOTS, Slot::default());
+        if self.indexes.is_empty() {
+            self.indexes.resize(SLOTS, 0);
         }
-        let start = self.text.len() as u32;
+        let slot = Slot { start: self.text.len() as u32, length: key.len() as u8, number };
         self.text.extend_from_slice(key);
-        self.slots[place] = Slot { start, length: key.len() as u8, number };
+        let index = &mut self.indexes[place];
+        if *index == 0 {
+            self.slots.push(slot);
+            *index = self.slots.len() as u16;
+        } else {
+            self.slots[usize::from(*index) - 1] = slot;
+        }
     }
 }
 
