@@ -148,8 +148,12 @@ impl<'py> Walker<'py> {
         sink: &mut S,
     ) -> Result {
         match kind {
+            Kind::Dict if self.is_bare(container::dict_len(object)) => {
+                sink.begin_map(Some(0))?;
+                sink.end_map()
+            }
             Kind::Dict => self.dict(object, sink),
-            Kind::List if self.is_bare(object) => {
+            Kind::List if self.is_bare(view::count(object, Kind::List)) => {
                 sink.begin_array(Some(0))?;
                 sink.end_array()
             }
@@ -158,10 +162,10 @@ impl<'py> Walker<'py> {
         }
     }
 
-    /// Returns whether a list is empty, and nothing else needs to be known about it.
+    /// Returns whether a container of this many values is empty, and nothing else needs to be known about it.
     #[inline(always)]
-    fn is_bare(&self, list: &Object<'py>) -> bool {
-        view::count(list, Kind::List) == 0
+    fn is_bare(&self, count: usize) -> bool {
+        count == 0
             && matches!(self.shared, Shared::None)
             && self.depth < self.limits.depth
     }
