@@ -7,6 +7,7 @@
 
 use std::collections::HashMap;
 
+use foldhash::fast::FixedState;
 use regauge::event::Sink;
 use regauge::{Error, ErrorKind, Result};
 
@@ -16,6 +17,9 @@ use crate::raw::view;
 /// References to an object that occurs once: its parent's, and ours.
 const ALONE: isize = 2;
 
+/// Objects by their addresses, which no input chooses: so a fast hash will do.
+type Objects<T> = HashMap<usize, T, FixedState>;
+
 /// The state of objects that others refer to as well. Each is held, so that its address is not
 /// reused.
 #[derive(Default)]
@@ -24,17 +28,17 @@ pub(super) enum Shared<'py> {
     #[default]
     None,
     /// Nothing has occurred twice so far.
-    First(HashMap<usize, Object<'py>>),
+    First(Objects<Object<'py>>),
     /// Counting how often each occurs.
-    Counting(HashMap<usize, (Object<'py>, u32)>),
+    Counting(Objects<(Object<'py>, u32)>),
     /// Those that occur more than once, and their anchors.
-    Known(HashMap<usize, (Object<'py>, u64)>, u64),
+    Known(Objects<(Object<'py>, u64)>, u64),
 }
 
 impl<'py> Walker<'py> {
     /// Starts looking for shared objects.
     pub fn want_references(&mut self) {
-        self.shared = Shared::First(HashMap::new());
+        self.shared = Shared::First(Objects::default());
     }
 
     /// Returns whether the walk stopped because something occurred twice. If so, the next one
@@ -80,7 +84,7 @@ impl<'py> Walker<'py> {
                 if seen.insert(at, object.clone()).is_none() {
                     return Ok(false);
                 }
-                self.shared = Shared::Counting(HashMap::new());
+                self.shared = Shared::Counting(Objects::default());
                 Err(Error::new(ErrorKind::Io, "a value comes twice: the walk starts again"))
             }
             Shared::Counting(counts) => {
