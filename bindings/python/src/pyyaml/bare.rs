@@ -72,6 +72,11 @@ fn is_bare(text: &[u8]) -> bool {
     if !matches!(text.first(), Some(b'A'..=b'Z' | b'a'..=b'z' | b'_' | b'/')) {
         return false;
     }
+    let is_literal = text.len() <= 5 && self::is_literal(text);
+    // Most keys are words, and are recognised without a branch for each byte.
+    if text.iter().fold(0, |all, &byte| all | KINDS[usize::from(byte)] as u8) == Kind::Word as u8 {
+        return !is_literal;
+    }
     let mut before = Kind::Word;
     let mut is_first = true;
     for &byte in text {
@@ -92,7 +97,7 @@ fn is_bare(text: &[u8]) -> bool {
         }
         before = kind;
     }
-    before != Kind::Space && (text.len() > 5 || !is_literal(text))
+    before != Kind::Space && !is_literal
 }
 
 /// Returns whether a word of up to five bytes is a bool, null or a number.
@@ -106,8 +111,8 @@ fn is_literal(word: &[u8]) -> bool {
 /// The bytes in such text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// One that may be anywhere.
-    Word,
+    /// One that may be anywhere; the only kind without bits.
+    Word = 0,
     Space,
     Dash,
     Open,
