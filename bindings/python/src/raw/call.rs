@@ -1,7 +1,7 @@
 //! Functions of one argument and any keyword arguments, which are called without a tuple.
 //!
-//! `#[pyfunction]` takes `**options` as a dict, and then Python has to make a tuple of the other arguments: together
-//! with its unpacking, that takes as long as reading a document of a hundred bytes.
+//! `#[pyfunction]` takes `**options` as a dict, and then Python has to make a tuple of the other arguments. Making it and
+//! taking it apart took some 300 of the 2,300 instructions of `loads(b"{}")`.
 
 use std::ffi::CStr;
 use std::marker::PhantomData;

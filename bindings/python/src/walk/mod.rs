@@ -165,9 +165,7 @@ impl<'py> Walker<'py> {
     /// Returns whether a container of this many values is empty, and nothing else needs to be known about it.
     #[inline(always)]
     fn is_bare(&self, count: usize) -> bool {
-        count == 0
-            && matches!(self.shared, Shared::None)
-            && self.depth < self.limits.depth
+        count == 0 && matches!(self.shared, Shared::None) && self.depth < self.limits.depth
     }
 
     #[inline(never)]

@@ -394,7 +394,8 @@ impl Parse for Parser {
         // Reads one of the three literals.
         macro_rules! word {
             ($word:literal, $event:ident($($value:expr)?)) => {{
-                if !bytes[at..].starts_with($word)
+                // Of known length, so that this is a comparison and never a call.
+                if bytes[at..].first_chunk() != Some($word)
                     && check!(at, self.cut_word(bytes, at, last, $word))
                 {
                     leave!(at, Status::More);
