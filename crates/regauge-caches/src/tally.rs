@@ -63,7 +63,7 @@ pub struct Tally {
     pub repeated: Count,
     /// How unknown values begin, and how many do.
     pub begins: BTreeMap<[u8; 4], u64>,
-    /// When keys expire.
+    /// When keys expire: of those whose source knows it.
     pub expiry: Expiry,
     /// The largest values, with their keys.
     pub largest: Vec<(u64, Vec<u8>)>,
@@ -108,7 +108,9 @@ impl Tally {
         if item.is_first {
             self.keys += 1;
             *self.kinds.entry(item.kind).or_default() += 1;
-            self.expiry.add(item.expires_at);
+            if item.knows_expiry {
+                self.expiry.add(item.expires_at);
+            }
         }
         self.all.add(item.bytes);
         self.enlist(item.bytes, item.key);
@@ -197,6 +199,11 @@ impl Merge for Tally {
 }
 
 impl Expiry {
+    /// Returns whether nothing is known.
+    pub fn is_unknown(&self) -> bool {
+        self.never + self.expiring == 0
+    }
+
     fn add(&mut self, at: Option<i64>) {
         match at {
             None => self.never += 1,

@@ -65,7 +65,7 @@ fn the_screen_names_what_is_in_a_column() {
     for line in [
         "sqlite:app.db: SQLite 3.",
         ", object of pending, 100 keys, 100 values, ",
-        "pending.object/*                100",
+        "pending.object/*                100    749 B      –  90% marshal",
         "in formats that can run code when they are loaded: 90 values (90%)",
     ] {
         assert!(text.contains(line), "{line}\n{text}");
@@ -87,6 +87,8 @@ fn the_screen_names_what_is_in_a_column() {
         let found = json!([row["forms"][0]["envelopes"], row["forms"][0]["codec"]]);
         assert_eq!((&row["prefix"], found), (&json!(prefix), form));
         assert_eq!(row["forms"][0]["values"], 100);
+        // A table does not say when its rows expire.
+        assert_eq!((&row["expiry"], &report["all"]["expiry"]), (&Value::Null, &Value::Null));
     }
     let listed = folder.run(&format!("xray {PENDING} --list --one-in 50")).silent().text();
     let keys: Vec<Value> = listed

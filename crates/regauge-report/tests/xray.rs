@@ -32,6 +32,7 @@ fn report(keys: &[(Vec<u8>, Vec<u8>)]) -> Report {
             bytes: value.len() as u64,
             is_text: false,
             expires_at: None,
+            knows_expiry: true,
             part_expires_at: None,
             idle: None,
             frequency: None,

@@ -15,6 +15,7 @@ pub(crate) struct Head<'k> {
     pub key: &'k [u8],
     pub kind: Kind,
     pub expires_at: Option<i64>,
+    pub knows_expiry: bool,
     pub idle: Option<u64>,
     pub frequency: Option<u8>,
     pub flags: Option<u32>,
@@ -28,6 +29,7 @@ impl<'k> Head<'k> {
             key,
             kind,
             expires_at: None,
+            knows_expiry: true,
             idle: None,
             frequency: None,
             flags: None,
@@ -120,7 +122,8 @@ impl<'f> Feed<'f> {
         value: Option<&[u8]>,
         bytes: u64,
     ) -> Result<Flow> {
-        let Head { database, key, kind, expires_at, idle, frequency, flags, is_text } = *head;
+        let Head { database, key, kind, expires_at, knows_expiry, idle, frequency, flags, is_text } =
+            *head;
         let field = if let Some(Part::Field(field)) = part { field.len() as u64 } else { 0 };
         self.summary.items += 1;
         self.summary.item_bytes += field + if value.is_some() { bytes } else { 0 };
@@ -134,6 +137,7 @@ impl<'f> Feed<'f> {
             value,
             bytes,
             expires_at,
+            knows_expiry,
             part_expires_at,
             idle,
             frequency,

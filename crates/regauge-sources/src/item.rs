@@ -22,6 +22,8 @@ pub struct Item<'a> {
     pub bytes: u64,
     /// When the key expires, in milliseconds since 1970, UTC. It may be past: a dump keeps such keys.
     pub expires_at: Option<i64>,
+    /// Whether the source knows when keys expire; if not, `expires_at` is `None`, and says nothing.
+    pub knows_expiry: bool,
     /// When this field of a hash expires (Redis 7.4, Valkey 9), in milliseconds since 1970, UTC.
     pub part_expires_at: Option<i64>,
     /// For how many seconds nobody has used the key, if the source knows.

@@ -3,7 +3,7 @@
 use regauge_caches::Report;
 use regauge_caches::look::{Danger, Look};
 use regauge_caches::recode::Recoded;
-use regauge_caches::tally::{Count, Tally};
+use regauge_caches::tally::{Count, Expiry, Tally};
 use regauge_sources::{Item, Part};
 use serde_json::{Map, Value, json};
 
@@ -86,6 +86,15 @@ pub(super) fn shown(bytes: &[u8]) -> String {
     }
 }
 
+/// Returns when keys expire; null if that is not known.
+fn expiry(expiry: Expiry) -> Value {
+    if expiry.is_unknown() {
+        return Value::Null;
+    }
+    let (first, last) = expiry.range.unzip();
+    json!({ "never": expiry.never, "expiring": expiry.expiring, "first": first, "last": last })
+}
+
 fn count(count: Count) -> Value {
     json!({ "values": count.values, "bytes": count.bytes })
 }
@@ -127,7 +136,6 @@ fn tally(tally: &Tally) -> Map<String, Value> {
         .iter()
         .map(|(bytes, key)| json!({ "key": String::from_utf8_lossy(key), "bytes": bytes }))
         .collect();
-    let (first, last) = tally.expiry.range.unzip();
     let Value::Object(map) = json!({
         "keys": tally.keys,
         "values": tally.all.values,
@@ -139,9 +147,7 @@ fn tally(tally: &Tally) -> Map<String, Value> {
         "has_more_classes": tally.has_more_classes,
         "repeated": count(tally.repeated),
         "unknown_begin_with": begins,
-        "expiry": {
-            "never": tally.expiry.never, "expiring": tally.expiry.expiring, "first": first, "last": last,
-        },
+        "expiry": expiry(tally.expiry),
         "largest": largest,
     }) else {
         unreachable!("a map is written above")

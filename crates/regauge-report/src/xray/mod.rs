@@ -128,10 +128,13 @@ fn what(row: &Row) -> String {
     }
 }
 
-/// Says how many keys expire.
+/// Shown for what is not known.
+const UNKNOWN: &str = "–";
+
+/// Says how many keys expire; – if that is not known.
 fn expiring(expiry: Expiry) -> String {
     match (expiry.expiring, expiry.never) {
-        (0, 0) => String::new(),
+        (0, 0) => UNKNOWN.into(),
         (0, _) => "never".into(),
         (_, 0) => "all".into(),
         (expiring, never) => share(expiring, expiring + never),

@@ -194,7 +194,7 @@ fn lengths(cells: &[(&Cell, Option<Vec<u8>>)], feed: &mut Feed<'_>) -> Result<Fl
 }
 
 fn head<'k>(key: &'k [u8], cell: &Cell) -> Head<'k> {
-    Head { is_text: cell.is_text, ..Head::new(0, key, Kind::String) }
+    Head { is_text: cell.is_text, knows_expiry: false, ..Head::new(0, key, Kind::String) }
 }
 
 fn failed(error: StoreError) -> Error {

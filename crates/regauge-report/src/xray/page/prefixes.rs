@@ -71,7 +71,7 @@ fn expiry(tally: &Tally) -> Cell {
     let words = expiring(tally.expiry);
     let share =
         tally.expiry.expiring as f64 / (tally.expiry.expiring + tally.expiry.never).max(1) as f64;
-    if words.is_empty() { Cell::none() } else { Cell::text(words).key(share) }
+    if tally.expiry.is_unknown() { Cell::none() } else { Cell::text(words).key(share) }
 }
 
 /// Says what the values are: the form with the most bytes, and how many others there are.
