@@ -11,6 +11,7 @@
 //! | [`tally`] | what is counted for a prefix |
 //! | [`recode`] | what a sample would take in other formats |
 //! | [`migrate`], [`journal`] | a value in another format, in the same envelope; what was replaced |
+//! | [`rules`] | what becomes of single classes then |
 
 #![forbid(unsafe_code)]
 
@@ -24,6 +25,7 @@ pub mod plain;
 pub mod prefix;
 pub mod recode;
 mod report;
+pub mod rules;
 pub mod tally;
 
 use std::collections::HashSet;

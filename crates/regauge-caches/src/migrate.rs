@@ -1,15 +1,18 @@
 //! A value in another format, in the same envelope.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use regauge::convert::convert_counted;
 use regauge::envelope::{self, Tools};
 use regauge::hint::Hint;
-use regauge::{Error, Format, Objects, OnLoss, Options};
+use regauge::policy::classes::{ByClass, Found, Rule};
+use regauge::{Error, ErrorKind, Format, Objects, OnLoss, Options};
 use regauge_packing::Values;
 use regauge_sources::Item;
 
 use crate::look::{Codec, Form, Looker};
+use crate::rules::Rules;
 use crate::tally::Count;
 
 /// How many reasons are told apart; the rest is counted together.
@@ -20,7 +23,7 @@ const LONG_DIGITS: usize = 5;
 const KEY_BYTES: usize = 200;
 
 /// What values become.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Plan {
     /// The format of the new values.
     pub to: Format,
@@ -28,6 +31,8 @@ pub struct Plan {
     pub objects: Objects,
     /// What happens to other values that the format lacks.
     pub on_loss: OnLoss,
+    /// What happens to single classes, whatever the two policies say.
+    pub rules: Rules,
     /// The limits of each value.
     pub limits: regauge::Limits,
 }
@@ -41,21 +46,27 @@ pub enum Step {
     Move(Vec<u8>),
     /// It stays as it is, because of this.
     Stay(Error),
+    /// It stays as it is, because a rule says so.
+    Ruled,
 }
 
 impl Plan {
-    /// Returns the new bytes of the value of an item, if it is Marshal or pickle, perhaps in an envelope.
-    pub fn step_of(&self, item: &Item<'_>) -> Step {
+    /// Returns the new bytes of the value of an item, if it is Marshal or pickle, perhaps in an envelope. Adds the
+    /// classes in it that have a rule, or need one, to `classes`.
+    pub fn step_of(&self, item: &Item<'_>, classes: &mut Classes) -> Step {
         let Some(value) = item.value else { return Step::Other };
-        match self.step(value, item.flags) {
+        let mut found = Found::default();
+        let step = self.step(value, item.flags, &mut found);
+        classes.add(item.key, found);
+        match step {
             Step::Move(new) if item.is_text && !is_text(&new) => Step::Stay(no_text(self.to)),
             step => step,
         }
     }
 
     /// Returns the new bytes of a value, as [`Plan::step_of`] does, if bytes can be stored in its place. `flags` is
-    /// what the client stored beside it.
-    pub fn step(&self, bytes: &[u8], flags: Option<u32>) -> Step {
+    /// what the client stored beside it; `found` gets the classes.
+    pub fn step(&self, bytes: &[u8], flags: Option<u32>, found: &mut Found) -> Step {
         let form = Looker::new(self.limits).look(bytes).form;
         let Codec::Format(from) = form.codec else { return Step::Other };
         if !runs_code(from) {
@@ -63,18 +74,28 @@ impl Plan {
         }
         let moved = match flags.filter(|flags| *flags != 0) {
             Some(flags) => Err(flagged(flags, from)),
-            None => self.moved(bytes, &form, from),
+            None => self.moved(bytes, &form, from, found),
         };
-        moved.map_or_else(Step::Stay, Step::Move)
+        match moved {
+            Ok(new) => Step::Move(new),
+            Err(_) if found.stays => Step::Ruled,
+            Err(error) => Step::Stay(error),
+        }
     }
 
-    fn moved(&self, bytes: &[u8], form: &Form, from: Format) -> regauge::Result<Vec<u8>> {
+    fn moved(
+        &self,
+        bytes: &[u8],
+        form: &Form,
+        from: Format,
+        found: &mut Found,
+    ) -> regauge::Result<Vec<u8>> {
         if !form.steps.is_empty() {
             return Err(compressed(form));
         }
         let tools = Tools { limits: &self.limits, packer: &Values };
         match envelope::find_whole(bytes, Some(from)).filter(|_| !form.rows.is_empty()) {
-            None => match self.converted(bytes, from)? {
+            None => match self.converted(bytes, from, found)? {
                 // Caches of pickles hold numbers as text, and these bytes would be read as one of them.
                 new if !self.to.is_text() && new.iter().all(u8::is_ascii_digit) => {
                     Err(digits(&new, self.to))
@@ -83,18 +104,30 @@ impl Plan {
             },
             Some(row) => {
                 let opened = envelope::open(bytes.to_vec(), row, false, &tools)?;
-                let new = self.converted(&opened.bytes, from)?;
+                let new = self.converted(&opened.bytes, from, found)?;
                 envelope::close(&opened, self.to, new, &tools)
             }
         }
     }
 
-    fn converted(&self, bytes: &[u8], from: Format) -> regauge::Result<Vec<u8>> {
+    fn converted(&self, bytes: &[u8], from: Format, found: &mut Found) -> regauge::Result<Vec<u8>> {
         let mut options = Options::new(from, self.to);
         options.limits = self.limits;
         options.objects = Some(self.objects);
         options.on_loss = self.on_loss;
-        let (mut new, documents) = convert_counted(bytes, &options)?;
+        let by = Arc::new(ByClass::new(Arc::clone(&self.rules.0), from));
+        if !self.rules.is_empty() {
+            options.stage = Some(by.clone());
+        }
+        let converted = convert_counted(bytes, &options);
+        *found = by.found();
+        if let Err(error) = &converted
+            && error.kind() == ErrorKind::Refused
+            && !found.stays
+        {
+            self.survey(bytes, options, found);
+        }
+        let (mut new, documents) = converted?;
         if documents != 1 {
             let found = format!("found {documents} documents, expected the only one of a value");
             return Err(Error::unrepresentable(found));
@@ -104,6 +137,54 @@ impl Plan {
             new.pop();
         }
         Ok(new)
+    }
+}
+
+impl Plan {
+    /// Adds all classes of a refused value that need a rule, not only the first.
+    #[cold]
+    fn survey(&self, bytes: &[u8], mut options: Options, found: &mut Found) {
+        let by = ByClass::new(Arc::clone(&self.rules.0), options.from);
+        let by = Arc::new(by.surveying(self.on_loss, self.objects));
+        options.stage = Some(by.clone());
+        (options.on_loss, options.objects) = (OnLoss::Approximate, Some(Objects::Data));
+        // What was refused is told by the first conversion.
+        let _ = convert_counted(bytes, &options);
+        *found = by.found();
+    }
+}
+
+/// The classes that were met.
+#[derive(Debug, Default)]
+pub struct Classes {
+    /// Those that have a rule.
+    pub ruled: BTreeSet<String>,
+    /// Those that need one: how many values, the key of the first, and the rule that fits.
+    pub needed: BTreeMap<String, Need>,
+}
+
+/// What needs a rule.
+#[derive(Debug)]
+pub struct Need {
+    /// How many values hold the class.
+    pub values: u64,
+    /// The key of the first.
+    pub example: Vec<u8>,
+    /// The rule that keeps most of it.
+    pub fits: Rule,
+}
+
+impl Classes {
+    fn add(&mut self, key: &[u8], found: Found) {
+        self.ruled.extend(found.ruled);
+        for (class, fits) in found.refused {
+            if self.needed.len() >= REASONS_MAX && !self.needed.contains_key(&class) {
+                continue;
+            }
+            let example = || key[..key.len().min(KEY_BYTES)].to_vec();
+            let need = self.needed.entry(class);
+            need.or_insert_with(|| Need { values: 0, example: example(), fits }).values += 1;
+        }
     }
 }
 
@@ -164,6 +245,10 @@ pub struct Outcome {
     pub moved_bytes: u64,
     /// Values that stay, by the reason.
     pub staying: BTreeMap<String, Reason>,
+    /// Values that stay by a rule.
+    pub ruled: Count,
+    /// The classes in all values.
+    pub classes: Classes,
     /// Values that changed, or were deleted, between reading and writing.
     pub changed: u64,
 }
@@ -251,7 +336,17 @@ mod tests {
     use regauge::Limits;
 
     fn plan(to: Format, objects: Objects) -> Plan {
-        Plan { to, objects, on_loss: OnLoss::Refuse, limits: Limits::default() }
+        Plan {
+            to,
+            objects,
+            on_loss: OnLoss::Refuse,
+            rules: Rules::default(),
+            limits: Limits::default(),
+        }
+    }
+
+    fn step(plan: &Plan, bytes: &[u8], flags: Option<u32>) -> Step {
+        plan.step(bytes, flags, &mut Found::default())
     }
 
     fn made(path: &str) -> Vec<u8> {
@@ -263,16 +358,16 @@ mod tests {
     #[test]
     fn what_runs_code_moves_and_the_rest_is_left() {
         let plan = plan(Format::Msgpack, Objects::Refuse);
-        let moved = |bytes: &[u8]| match plan.step(bytes, None) {
+        let moved = |bytes: &[u8]| match step(&plan, bytes, None) {
             Step::Move(new) => new,
             other => panic!("{other:?}"),
         };
         assert_eq!(moved(b"\x04\x08[\x06i\x06"), b"\x91\x01");
         assert_eq!(moved(b"\x80\x04]\x94K\x01a."), b"\x91\x01");
         for other in [&b"{\"a\":1}"[..], b"text", b"17", b"", b"\x81\xA1a\x01"] {
-            assert!(matches!(plan.step(other, Some(1)), Step::Other), "{}", other.escape_ascii());
+            assert!(matches!(step(&plan, other, Some(1)), Step::Other), "{}", other.escape_ascii());
         }
-        let Step::Stay(error) = plan.step(b"\x04\x08[\x06o:\x08Foo\0", None) else { panic!() };
+        let Step::Stay(error) = step(&plan, b"\x04\x08[\x06o:\x08Foo\0", None) else { panic!() };
         assert!(reason(&error).starts_with("at $[*]: found "), "{}", reason(&error));
         for (message, expected) in [
             ("found a date (2026-11-26), which X cannot hold", "found a date, which X cannot hold"),
@@ -287,7 +382,7 @@ mod tests {
     fn an_envelope_stays_around_it() {
         let plan = plan(Format::Msgpack, Objects::Data);
         let old = made("rails-7.1.6/7.1-hash.bin");
-        let Step::Move(new) = plan.step(&old, Some(0)) else { panic!() };
+        let Step::Move(new) = step(&plan, &old, Some(0)) else { panic!() };
         assert_eq!(new[..2], old[..2]);
         let row = envelope::find_whole(&new, None).unwrap();
         let tools = Tools { limits: &plan.limits, packer: &Values };
@@ -297,7 +392,7 @@ mod tests {
             ("rails-cache-7.1", Format::Msgpack)
         );
         // Django reads only pickle there.
-        let Step::Stay(error) = plan.step(&made("django-5.2.19/table-dict.txt"), None) else {
+        let Step::Stay(error) = step(&plan, &made("django-5.2.19/table-dict.txt"), None) else {
             panic!()
         };
         assert!(error.message().contains("expected"), "{error}");
@@ -322,20 +417,20 @@ mod tests {
                 "found 2 documents, expected the only one of a value",
             ),
         ] {
-            let Step::Stay(error) = as_msgpack.step(bytes, flags) else { panic!("{reason}") };
+            let Step::Stay(error) = step(&as_msgpack, bytes, flags) else { panic!("{reason}") };
             assert_eq!(error.message(), reason);
         }
         // As pickles of integers, for whose bytes readers would find the numbers 0, 9 and 85.
         let as_cbor = plan(Format::Cbor, Objects::Refuse);
-        for (plan, number) in [(as_msgpack, 48), (as_msgpack, 57), (as_cbor, -54i32)] {
+        for (plan, number) in [(&as_msgpack, 48), (&as_msgpack, 57), (&as_cbor, -54i32)] {
             let pickle = [b"\x80\x04J", &number.to_le_bytes()[..], b"."].concat();
-            let Step::Stay(error) = plan.step(&pickle, None) else { panic!("{number}") };
+            let Step::Stay(error) = step(plan, &pickle, None) else { panic!("{number}") };
             assert!(error.message().contains("are the digits"), "{error}");
         }
-        assert!(matches!(as_msgpack.step(b"\x80\x04K:.", None), Step::Move(new) if new == b":"));
+        assert!(matches!(step(&as_msgpack, b"\x80\x04K:.", None), Step::Move(new) if new == b":"));
         // Without the newline of a file.
         let as_json = plan(Format::Json, Objects::Refuse);
-        let Step::Move(new) = as_json.step(pickle, Some(0)) else { panic!() };
+        let Step::Move(new) = step(&as_json, pickle, Some(0)) else { panic!() };
         assert_eq!(new, b"[1]");
     }
 }

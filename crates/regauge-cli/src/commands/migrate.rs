@@ -1,25 +1,30 @@
 //! `regauge migrate`: moves the values of a cache or a table off Marshal and pickle, while it is used.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use regauge::{Error, ErrorKind, Format, Limits};
 use regauge_caches::journal::{Entries, Entry, Journal};
-use regauge_caches::migrate::{Outcome, Plan, Step, runs_code};
+use regauge_caches::migrate::{Classes, Outcome, Plan, Step, runs_code};
+use regauge_caches::rules::{Rules, nearest, word};
 use regauge_measure::{bytes, thousands};
 use regauge_sources::sql::Access;
 use regauge_sources::{Flow, Item, Replaced, Source, Wanted};
 
 use crate::args::{Limit, Loss, ObjectsArg, When, limit};
 use crate::commands::sources;
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, named, say};
 use crate::report::print;
 
 /// How many values are written to the journal, and to the disk, at once.
 const BATCH: usize = 100;
 /// How many reasons are shown.
 const REASONS: usize = 20;
+/// The largest file of rules.
+const RULES_BYTES: u64 = 16 << 20;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -29,6 +34,8 @@ Examples:
   regauge migrate redis://cache:6379 --undo moved.ndjson
   regauge migrate dump.rdb --to msgpack --objects data
       the same from a dump, without the server
+  regauge migrate redis://cache:6379 --to msgpack --rules rules.toml
+      with a rule for single classes; the dry run prints the line for each class that needs one
   regauge migrate 'sqlite:app.db?table=jobs&column=body' --to msgpack --apply --journal moved.ndjson
       a column of a table; also postgres://user@host/base?table=… and mysql://…
 
@@ -37,7 +44,16 @@ so does its expiry. It is replaced only if it is still what was read. The journa
 value, and is on the disk before the value is replaced: a migration can be stopped at any moment, run
 again, and undone. It holds the values themselves: protect it like the cache or the database.
 
-Exit status: 0 done, 1 bad data or a failed read or write, 2 wrong usage, 3 some values stay.";
+A file of rules, in TOML or JSON, says what becomes of the values of a class:
+  [class]
+  \"Money\" = \"fields\"          the map of its fields, without the class; also what a set holds
+  \"Time\" = \"text\"             its text: RFC 3339, digits, seconds, the name of a symbol
+  \"shop.Session\" = \"stay\"     every value that holds one stays as it is
+Classes nested in a value need rules of their own. What a rule left out is not in the new value; only
+--undo brings it back.
+
+Exit status: 0 done, 1 bad data or a failed read or write, 2 wrong usage, 3 some values stay without a
+rule that says so.";
 
 /// Move the values of a cache or a table off Marshal and pickle, while it is used
 #[derive(Debug, Args)]
@@ -69,6 +85,9 @@ pub struct Migrate {
     /// Memcached]
     #[arg(long, value_name = "N")]
     pub rate: Option<u32>,
+    /// File that says for single classes what becomes of their values: fields, text or stay
+    #[arg(long, value_name = "FILE", conflicts_with = "undo")]
+    pub rules: Option<PathBuf>,
     #[arg(long, value_enum, value_name = "HOW", default_value_t = ObjectsArg::Refuse)]
     pub objects: ObjectsArg,
     #[arg(long, value_enum, value_name = "HOW", default_value_t = Loss::Refuse)]
@@ -99,8 +118,13 @@ pub fn run(arguments: &Migrate) -> Result {
             "{name}: a dump cannot be changed; leave out --apply, or give the address of a server or a table"
         )));
     }
-    let plan =
-        Plan { to, objects: arguments.objects.into(), on_loss: arguments.on_loss.into(), limits };
+    let plan = Plan {
+        to,
+        objects: arguments.objects.into(),
+        on_loss: arguments.on_loss.into(),
+        rules: arguments.rules.as_deref().map_or_else(|| Ok(Rules::default()), rules)?,
+        limits,
+    };
     let mut work = Work {
         outcome: Outcome::default(),
         waiting: Vec::new(),
@@ -128,12 +152,55 @@ pub fn run(arguments: &Migrate) -> Result {
         .and_then(|_| work.flush());
     print(text(&work.outcome, &plan, arguments.apply).as_bytes())?;
     ran.map_err(|error| Failure::data(&name, error))?;
+    if let Some(rules) = &arguments.rules {
+        all_met(rules, &plan, &work.outcome, arguments.apply)?;
+    }
     let stays = work.outcome.stays().values;
     if stays == 0 {
         return Ok(());
     }
     let found = format!("found {} that cannot move to {}", values(stays), to.title());
     Err(Failure::data(&name, Error::unrepresentable(found)))
+}
+
+/// Reads a file of rules: TOML, unless its name says JSON.
+fn rules(path: &Path) -> Result<Rules> {
+    let name = path.display().to_string();
+    let unreadable = |error| Failure::usage(named("read", &name, &error));
+    let mut text = Vec::new();
+    let file = File::open(path).map_err(unreadable)?;
+    file.take(RULES_BYTES + 1).read_to_end(&mut text).map_err(unreadable)?;
+    if text.len() as u64 > RULES_BYTES {
+        return Err(Failure::usage(format!("{name}: found more than 16 MiB, expected rules")));
+    }
+    let format = match Format::from_name(&name) {
+        Some(Format::Json) => Format::Json,
+        _ => Format::Toml,
+    };
+    Rules::read(&text, format).map_err(|error| Failure::data(&name, error))
+}
+
+/// Reports the rules whose class was in no value. While values move, that is no mistake: those with the class may have
+/// moved before.
+fn all_met(file: &Path, plan: &Plan, outcome: &Outcome, is_applied: bool) -> Result {
+    let classes = &outcome.classes;
+    let unmet: Vec<&str> =
+        plan.rules.classes().filter(|class| !classes.ruled.contains(*class)).collect();
+    let Some(first) = unmet.first() else { return Ok(()) };
+    let file = file.display();
+    if is_applied {
+        say(&file.to_string(), format_args!("no value has the class {}", unmet.join(", ")));
+        return Ok(());
+    }
+    let near = match nearest(first, classes.needed.keys().map(String::as_str)) {
+        Some(near) => format!("the nearest that needs a rule is {near:?}"),
+        None => "no class needs a rule".to_owned(),
+    };
+    let others = match unmet.len() {
+        1 => String::new(),
+        more => format!(", and none that of {} other rules", more - 1),
+    };
+    Err(Failure::usage(format!("{file}: no value has the class {first:?}{others}; {near}")))
 }
 
 /// A migration under way.
@@ -149,13 +216,17 @@ struct Work {
 impl Work {
     fn take(&mut self, item: &Item<'_>, plan: &Plan) -> regauge::Result {
         let Some(value) = item.value else { return Ok(()) };
-        let new = match plan.step_of(item) {
+        let new = match plan.step_of(item, &mut self.outcome.classes) {
             Step::Other => {
                 self.outcome.others.add(item.bytes);
                 return Ok(());
             }
             Step::Stay(error) => {
                 self.outcome.stay(item.key, item.bytes, &error);
+                return Ok(());
+            }
+            Step::Ruled => {
+                self.outcome.ruled.add(item.bytes);
                 return Ok(());
             }
             Step::Move(new) => new,
@@ -210,6 +281,9 @@ fn text(outcome: &Outcome, plan: &Plan, is_applied: bool) -> String {
         let _ = writeln!(text, "changed meanwhile, and left alone: {}", values(outcome.changed));
     }
     let _ = writeln!(text, "neither Marshal nor pickle: {}", values(outcome.others.values));
+    if outcome.ruled.values > 0 {
+        let _ = writeln!(text, "stay by a rule: {}", values(outcome.ruled.values));
+    }
     let stays = outcome.stays();
     if stays.values > 0 {
         let _ = writeln!(text, "cannot move: {}", values(stays.values));
@@ -225,10 +299,31 @@ fn text(outcome: &Outcome, plan: &Plan, is_applied: bool) -> String {
     if more > 0 {
         let _ = writeln!(text, "  … for {more} more reasons");
     }
+    needed(&mut text, &outcome.classes);
     if !is_applied && outcome.moved.values > 0 {
         let _ = writeln!(text, "nothing was changed; --apply --journal FILE moves them");
     }
     text
+}
+
+/// Adds the rules for the classes that need one, as a file of rules has them.
+fn needed(text: &mut String, classes: &Classes) {
+    if classes.needed.is_empty() {
+        return;
+    }
+    let _ = writeln!(
+        text,
+        "classes that need a rule, as --rules FILE takes them; change what does not fit:"
+    );
+    let _ = writeln!(text, "[class]");
+    let mut needed: Vec<_> = classes.needed.iter().collect();
+    needed.sort_by(|a, b| b.1.values.cmp(&a.1.values).then(a.0.cmp(b.0)));
+    for (class, need) in needed {
+        // As JSON escapes it; TOML's escapes are the same, but it forbids the bare character 7F.
+        let name = serde_json::Value::from(class.as_str()).to_string().replace('\x7f', "\\u007F");
+        let (count, example) = (values(need.values), need.example.escape_ascii());
+        let _ = writeln!(text, "{name} = \"{}\"  # {count}, the first: {example}", word(need.fits));
+    }
 }
 
 fn values(count: u64) -> String {

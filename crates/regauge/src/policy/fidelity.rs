@@ -240,6 +240,15 @@ impl Fidelity {
         self
     }
 
+    /// Sets both policies, and returns those that held before.
+    pub(crate) fn replace_policies(
+        &mut self,
+        policy: OnLoss,
+        objects: Objects,
+    ) -> (OnLoss, Objects) {
+        (std::mem::replace(&mut self.policy, policy), std::mem::replace(&mut self.objects, objects))
+    }
+
     /// The same for what is no format, but cannot hold everything either.
     #[cfg(feature = "serde")]
     pub(crate) fn with_holder(mut self, holder: &'static str) -> Fidelity {

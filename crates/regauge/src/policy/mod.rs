@@ -3,6 +3,7 @@
 //! [`event`] has the vocabulary, whose default bodies are the policy of [`fidelity`]. [`notation`] is the
 //! reversible notation; the adapters between a reader and a writer are here as well.
 
+pub mod classes;
 pub mod documents;
 pub mod event;
 pub mod fidelity;
