@@ -134,13 +134,14 @@ def decode(regauge):
     for client, act in (("tiny-rdm", tiny_rdm), ("ardm", ardm)):
         given = settings(page, client)
         for is_inspecting in (False, True):
-            said = "convert -q - - --to json --objects data --on-loss wrap"
-            words = [(name, text.replace(said, "inspect -") if is_inspecting else text) for name, text in given]
+            said, options = "convert -q - -", " --to json --objects data --on-loss wrap"
+            words = given
+            if is_inspecting:
+                words = [(name, text.replace(said, "inspect -").replace(options, "")) for name, text in given]
             assert is_inspecting is (words != given), client
             for value in values[::5] if is_inspecting else values:
                 run = functools.partial(subprocess.run, capture_output=True, env={**os.environ, "PATH": paths})
-                options = ["inspect", "-"] if is_inspecting else said.split()
-                own = run([regauge, *options], input=value)
+                own = run([regauge, *(["inspect", "-"] if is_inspecting else (said + options).split())], input=value)
                 expected = own.stdout if own.returncode == 0 else None
                 found = act(words, value, run)
                 # The clients strip it, or show it in a field.

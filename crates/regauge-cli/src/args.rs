@@ -9,6 +9,7 @@ use regauge::convert::Rule;
 use regauge::options::{Language, OPTIONS};
 use regauge_measure::setup::Wanted;
 
+use crate::encoded::Encoding;
 use crate::flags::FormatFlags;
 use crate::tables::Form;
 
@@ -225,6 +226,9 @@ pub struct Convert {
 pub struct Reading {
     #[arg(help_heading = "Input", long, value_name = "FORMAT", value_parser = form)]
     pub from: Option<Form>,
+    /// Decode the input first, as clients of Redis hand a value over; white space is passed over
+    #[arg(help_heading = "Input", long, value_enum, value_name = "hex|base64")]
+    pub input_encoding: Option<Encoding>,
     /// Input compression [default: from the file name or the first bytes]
     #[arg(help_heading = "Input", long, value_name = "none|gzip|zstd|lz4|xz|bzip2", value_parser = compression)]
     pub decompress: Option<Packing>,
@@ -262,6 +266,7 @@ Examples:
   regauge inspect catalog.mrc.gz
       also shows charsets, record types, tags, and each broken record with the reason
   curl -s https://example.org/feed | regauge inspect - --json
+  echo 04085b066906 | regauge inspect - --input-encoding hex
 
 Sizes are those of compact JSON, not counting escapes. Memory is bounded: a map with more than
 1,000 different keys is summarised as `.*`.

@@ -13,6 +13,7 @@ use regauge::options::Envelopes;
 use regauge::{Format, Limits, convert, detect};
 use regauge_os::{Channel, Kind};
 
+use crate::encoded::{Decoder, Encoding};
 use crate::failure::{Failure, Result, named, plain};
 use crate::progress::Meter;
 use crate::read_ahead::ReadAhead;
@@ -21,12 +22,16 @@ use regauge_packing::files::Compression;
 
 /// How much of the (decompressed) input is examined to detect its format.
 const HEAD_BYTES: usize = detect::HEAD_BYTES;
+/// A decoded input of fewer bytes is held in memory.
+const SMALL_BYTES: u64 = 1 << 20;
 
 /// The command line's options for an input.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
     /// `--from`.
     pub form: Option<Form>,
+    /// `--input-encoding`.
+    pub encoding: Option<Encoding>,
     /// `--decompress`: `Some(None)` for uncompressed.
     pub compression: Option<Option<Compression>>,
     pub limits: Limits,
@@ -43,6 +48,7 @@ impl Wanted {
     pub fn plain(format: Option<Format>) -> Wanted {
         Wanted {
             form: format.map(Form::Format),
+            encoding: None,
             compression: None,
             limits: Limits::default(),
             jobs: 1,
@@ -138,14 +144,17 @@ impl Source {
             },
         };
         let kind = channel.kind().map_err(cannot)?;
-        let unreadable = |error: io::Error| Failure::io(&name, &error);
+        let unreadable = |error: io::Error| match error.to_string() {
+            text if text.starts_with(&format!("{name}: ")) => Failure::Io(text),
+            _ => Failure::io(&name, &error),
+        };
         let consumed = Arc::new(AtomicU64::new(0));
         let (suffix_compression, stem) = Compression::from_name(if is_stdin { "" } else { &name });
         let mut head = vec![0; HEAD_BYTES];
         let mut tail = None;
         let (stream, size, compression) = match (kind, channel) {
             (Kind::Folder, _) => return Err(is_folder()),
-            (Kind::Regular(end), Channel::File(file)) => {
+            (Kind::Regular(end), Channel::File(file)) if wanted.encoding.is_none() => {
                 let start = match is_stdin {
                     true => io::Seek::stream_position(&mut &file).map_err(cannot)?,
                     false => 0,
@@ -166,7 +175,12 @@ impl Source {
             }
             (_, channel) => {
                 let consumed = Arc::clone(&consumed);
-                let mut raw = Metered { read: channel, meter: None, consumed };
+                // What is counted, and shown as the size, is the value itself.
+                let raw: Box<dyn Read + Send> = match wanted.encoding {
+                    Some(encoding) => Box::new(Decoder::new(channel, encoding, &name)),
+                    None => Box::new(channel),
+                };
+                let mut raw = Metered { read: raw, meter: None, consumed };
                 let filled = fill(&mut raw, &mut head).map_err(unreadable)?;
                 head.truncate(filled);
                 let compression = choose(&name, wanted.compression, suffix_compression, &head)?;
@@ -184,7 +198,11 @@ impl Source {
                     head.truncate(filled);
                     plain = Box::new(Cursor::new(head.clone()).chain(plain));
                 }
-                (Stream::Once(Mutex::new(Some(plain))), None, compression)
+                let (stream, size) = match wanted.encoding {
+                    Some(_) => small(plain).map_err(unreadable)?,
+                    None => (Stream::Once(Mutex::new(Some(plain))), None),
+                };
+                (stream, size, compression)
             }
         };
         let stem = if is_stdin { "" } else { stem };
@@ -381,6 +399,17 @@ fn last_bytes(file: &File, start: u64, end: u64) -> Option<[u8; 4]> {
     let offset = end.checked_sub(tail.len() as u64).filter(|offset| *offset >= start)?;
     let got = regauge_os::read_at(file, &mut tail, offset).ok()?;
     (got == tail.len()).then_some(tail)
+}
+
+/// Holds a decoded input in memory if it is small: such a value is looked at more than once. Returns its size then.
+fn small(mut read: Box<dyn Read + Send>) -> io::Result<(Stream, Option<u64>)> {
+    let mut bytes = Vec::new();
+    read.by_ref().take(SMALL_BYTES).read_to_end(&mut bytes)?;
+    if (bytes.len() as u64) < SMALL_BYTES {
+        let size = bytes.len() as u64;
+        return Ok((Stream::Memory(bytes.into()), Some(size)));
+    }
+    Ok((Stream::Once(Mutex::new(Some(Box::new(Cursor::new(bytes).chain(read))))), None))
 }
 
 /// Determines the compression: from the option, else the suffix, else the first bytes.

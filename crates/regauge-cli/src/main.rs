@@ -4,6 +4,7 @@
 
 mod args;
 mod commands;
+mod encoded;
 mod engines;
 mod failure;
 mod flags;

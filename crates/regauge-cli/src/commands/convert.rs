@@ -242,6 +242,7 @@ fn pull(
 pub fn open(path: &Path, reading: &Reading, meter: Meter) -> Result<Source> {
     let wanted = Wanted {
         form: reading.from,
+        encoding: reading.input_encoding,
         compression: reading.decompress.map(|packing| packing.0),
         limits: Limit::apply(&reading.limit),
         jobs: threads(reading.jobs),

@@ -32,6 +32,7 @@ fn the_table_of_options_is_what_convert_takes() {
         "each",
         "arg",
         "argjson",
+        "input-encoding",
         "decompress",
         "compress",
         "level",
