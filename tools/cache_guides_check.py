@@ -141,7 +141,9 @@ def decode(regauge):
             assert is_inspecting is (words != given), client
             for value in values[::5] if is_inspecting else values:
                 run = functools.partial(subprocess.run, capture_output=True, env={**os.environ, "PATH": paths})
-                own = run([regauge, *(["inspect", "-"] if is_inspecting else (said + options).split())], input=value)
+                # An encoded value is held in memory, so `inspect` can say more of it than of a pipe.
+                own = run([regauge, "inspect", "-", "--input-encoding", "hex"], input=value.hex().encode()) \
+                    if is_inspecting else run([regauge, *(said + options).split()], input=value)
                 expected = own.stdout if own.returncode == 0 else None
                 found = act(words, value, run)
                 # The clients strip it, or show it in a field.
