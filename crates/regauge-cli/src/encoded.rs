@@ -202,7 +202,7 @@ mod tests {
         ] {
             assert_eq!(decoded(encoding, text.as_bytes()).unwrap(), expected, "{text}");
         }
-        let long: Vec<u8> = (0..100_000u32).map(|n| (n * 31 >> 3) as u8).collect();
+        let long: Vec<u8> = (0..100_000u32).map(|n| ((n * 31) >> 3) as u8).collect();
         assert_eq!(decoded(Base64, BASE64.encode(&long).as_bytes()).unwrap(), long);
         assert_eq!(decoded(Hex, HEXLOWER_PERMISSIVE.encode(&long).as_bytes()).unwrap(), long);
     }
