@@ -96,6 +96,8 @@ final class Runner {
             try {
                 answer.put("ok", true);
                 answer.putAll(answer(command));
+            } catch (RunnerError error) {
+                answer = Map.of("ok", false, "error", error.getMessage(), "by", "runner");
             } catch (Throwable error) {
                 // A stack overflow or an out-of-memory error is also the contender's failure.
                 answer = Map.of("ok", false, "error", told(error));
@@ -188,14 +190,29 @@ final class Runner {
         return Map.of("documents", count, "decode_ns", decodeNs, "encode_ns", whole - decodeNs);
     }
 
+    /** An error before the library had the data: it says nothing about the library. */
+    private static final class RunnerError extends Exception {
+        RunnerError(Throwable cause) {
+            super(told(cause), cause);
+        }
+    }
+
+    /** Returns a document for the contender's library. */
+    private static Object plainIn(byte[] document) throws RunnerError {
+        try {
+            return own(Json.read(new String(document, StandardCharsets.UTF_8)));
+        } catch (Exception | StackOverflowError error) {
+            throw new RunnerError(error);
+        }
+    }
+
     /** Writes reference bytes in the contender's own format, from JSON documents. */
     private static Map<String, Object> prepare(Map<String, Object> command) throws Throwable {
         load(text(command, "path"), text(command, "spans"));
         long bytes;
         try (Output output = new Output(text(command, "out"))) {
             for (byte[] document : documents) {
-                Object plain = Json.read(new String(document, StandardCharsets.UTF_8));
-                output.add(Contender.encode(own(plain)), false);
+                output.add(Contender.encode(plainIn(document)), false);
             }
             bytes = output.position;
         }

@@ -23,6 +23,7 @@
 // adapter has to find its libraries in folders above its own. An adapter's `version` gets a
 // function that returns the version of an installed package.
 
+import { randomUUID } from "node:crypto";
 import fs from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -130,20 +131,39 @@ const check = ({ out, lines }) => {
   return { documents: documents.length, decode_ns: Number(decodeNs), encode_ns: Number(whole - decodeNs) };
 };
 
+// A whole integer of 16 digits or more: not the digits of a fraction or an exponent. The other
+// alternatives find where strings begin and end, one short match at a time: a match as long as a
+// string of some megabytes overflows the stack.
+const LONG_INTEGER = /(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/;
+const TOKENS = new RegExp(`\\\\.|"|${LONG_INTEGER.source}`, "g");
+
 // Parses JSON keeping the digits of its integers: those beyond 2^53 become BigInt. The reference
 // bytes of a format must not be poorer than the data, whatever JSON.parse does.
 const exactly = (text) => {
-  const mark = "\u0000integer";
-  let found = false;
-  const marked = text.replace(/"(?:[^"\\]|\\.)*"|-?\d{16,}(?![\d.eE])/g, (token) => {
-    if (token[0] === '"' || Number.isSafeInteger(Number(token))) return token;
-    found = true;
-    return `{"\\u0000integer":"${token}"}`;
+  if (!LONG_INTEGER.test(text)) return JSON.parse(text);
+  // No key of the data is equal to a random one.
+  const mark = randomUUID();
+  let inString = false;
+  const marked = text.replace(TOKENS, (token) => {
+    if (token === '"') inString = !inString;
+    const isShort = token[0] === "\\" || token === '"' || Number.isSafeInteger(Number(token));
+    return inString || isShort ? token : `{"${mark}":"${token}"}`;
   });
-  if (!found) return JSON.parse(text);
   return JSON.parse(marked, (_, value) =>
     value !== null && typeof value === "object" && mark in value ? BigInt(value[mark]) : value,
   );
+};
+
+// An error before the library had the data: it says nothing about the library.
+class RunnerError extends Error {}
+
+// Returns a document for the contender's library.
+const plainIn = (text) => {
+  try {
+    return ownOf(exactly(text));
+  } catch (error) {
+    throw new RunnerError(told(error));
+  }
 };
 
 // Writes reference bytes in the contender's own format, from JSON documents.
@@ -152,8 +172,8 @@ const prepare = ({ path: from, spans, out }) => {
   const ends = spans ? spansIn(spans) : [0, file.length];
   const output = new Output(out);
   for (let at = 0; at < ends.length; at += 2) {
-    const plain = exactly(file.toString("utf8", ends[at], ends[at + 1]));
-    output.add(adapter.encode(ownOf(plain)), false);
+    const own = plainIn(file.toString("utf8", ends[at], ends[at + 1]));
+    output.add(adapter.encode(own), false);
   }
   output.end();
   return { documents: ends.length / 2, bytes: output.position };
@@ -296,7 +316,8 @@ const answer = async (line) => {
     if (!work) throw new TypeError(`the runner knows no command "${command.do}"`);
     say({ ok: true, ...(await work(command)) });
   } catch (error) {
-    say({ ok: false, error: told(error) });
+    if (error instanceof RunnerError) say({ ok: false, error: error.message, by: "runner" });
+    else say({ ok: false, error: told(error) });
   }
 };
 

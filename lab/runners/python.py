@@ -163,15 +163,27 @@ def check(contender, command):
     return {"documents": count, "decode_ns": spent[0], "encode_ns": whole - spent[0]}
 
 
+class RunnerError(Exception):
+    """An error before the library had the data: it says nothing about the library."""
+
+
+def plain_in(contender, document):
+    """Returns a document for the contender's library."""
+    from_plain = getattr(contender.adapter, "from_plain", lambda plain: plain)
+    try:
+        return from_plain(json.loads(document))
+    except Exception as error:
+        raise RunnerError(f"{type(error).__name__}: {error}") from error
+
+
 def prepare(contender, command):
     """Writes reference bytes in the contender's own format, from JSON documents."""
-    from_plain = getattr(contender.adapter, "from_plain", lambda plain: plain)
     contender.load(command["path"], command["spans"])
     spans = []
     position = 0
     with open(command["out"], "wb") as out:
         for document in contender.documents:
-            encoded = contender.adapter.encode(from_plain(json.loads(document)))
+            encoded = contender.adapter.encode(plain_in(contender, document))
             out.write(encoded)
             spans += (position, position + len(encoded))
             position += len(encoded)
@@ -302,6 +314,8 @@ def main():
             return
         try:
             say({"ok": True, **answer(contender, command)})
+        except RunnerError as error:
+            say({"ok": False, "error": str(error), "by": "runner"})
         except Exception as error:
             say({"ok": False, "error": f"{type(error).__name__}: {error}"})
 

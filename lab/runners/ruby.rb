@@ -132,6 +132,9 @@ class Bench
   end
 end
 
+# An error before the library had the data: it says nothing about the library.
+class RunnerError < StandardError; end
+
 # Queries to the clock and the file system.
 module Run
   module_function
@@ -178,6 +181,14 @@ module Run
     {documents: count, decode_ns: decode_ns, encode_ns: whole - decode_ns}
   end
 
+  # Returns a document for the contender's library.
+  def plain_in(document)
+    plain = HEAR.call(document)
+    Contender.respond_to?(:from_plain) ? Contender.from_plain(plain) : plain
+  rescue StandardError, SystemStackError => error
+    raise RunnerError, told(error)
+  end
+
   # Writes reference bytes in the contender's own format, from JSON documents.
   def prepare(bench, command)
     bench.load(command["path"], command["spans"])
@@ -185,9 +196,7 @@ module Run
     position = 0
     File.open(command["out"], "wb") do |out|
       bench.documents.each do |document|
-        plain = HEAR.call(document)
-        plain = Contender.from_plain(plain) if Contender.respond_to?(:from_plain)
-        encoded = Contender.encode(plain)
+        encoded = Contender.encode(plain_in(document))
         out << encoded
         spans.push(position, position + encoded.bytesize)
         position += encoded.bytesize
@@ -306,6 +315,8 @@ while (line = $stdin.gets)
   break if command["do"] == "exit"
   begin
     say({ok: true, **Run.answer(bench, command)})
+  rescue RunnerError => error
+    say({ok: false, error: error.message, by: "runner"})
   rescue StandardError, SystemStackError, NoMemoryError => error
     say({ok: false, error: told(error)})
   end

@@ -88,6 +88,24 @@ fn integers_that_a_double_cannot_hold_are_not_right_in_node() {
     assert!(v8.timing.is_some() && v8.losses.is_empty(), "{v8:?}");
 }
 
+/// The runner marks long integers before it parses: nothing else may look like one to it.
+#[test]
+fn long_runs_of_digits_that_are_no_integers_are_kept_in_node() {
+    if !has("node", &["--version"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let document = r#"[0.12345678901234568, -1.0000000000000002, 1.2345678901234567e-300,
+        1e-12, -9007199254740993, 12345678901234567890123, 1234567890123456,
+        "12345678901234567890", "\\\"12345678901234567890\\", "a\u12345678901234567890",
+        {"98765432109876543210": [98765432109876543210]}]"#;
+    let mut options = options(folder.path(), document, &[]);
+    options.only = vec!["v8".into()];
+    let report = run(&options, &mut Quiet).unwrap();
+    let v8 = row(&report, "v8.serialize");
+    assert!(v8.timing.is_some() && v8.losses.is_empty() && v8.wrong.is_empty(), "{v8:?}");
+}
+
 #[test]
 fn a_runtime_of_the_users_own() {
     if !has("perl", &["-MJSON::PP", "-e", "1"]) {
