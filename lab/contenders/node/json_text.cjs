@@ -2,6 +2,7 @@
 // library: JSON
 // format: json
 // gives: data
+// works on: text
 // install: comes with Node.js
 // untrusted: safe
 // V8's JSON, from string to string: for data that is already text.

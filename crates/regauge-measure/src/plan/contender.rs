@@ -37,6 +37,9 @@ pub struct Contender {
     pub gives: Gives,
     /// Whether it takes part only for MARC catalogues.
     pub marc_only: bool,
+    /// Whether it takes and returns text instead of bytes: it is no candidate for what is stored or
+    /// sent.
+    pub is_text: bool,
     /// Whether its runtime writes the reference bytes from the JSON, because regauge has no
     /// writer for the format yet.
     pub made_from_json: bool,
@@ -150,6 +153,11 @@ impl Contender {
             Some("yes") => true,
             Some(other) => return Err(fail(format!("found usual \"{other}\", expected yes"))),
         };
+        let is_text = match head.get("works on") {
+            None => false,
+            Some("text") => true,
+            Some(other) => return Err(fail(format!("found works on \"{other}\", expected text"))),
+        };
         let pace = match head.get("pace") {
             None => None,
             Some(text) => Some(
@@ -169,6 +177,7 @@ impl Contender {
             wire,
             gives,
             marc_only: head.get("only") == Some("marc"),
+            is_text,
             made_from_json,
             install: need("install")?.to_owned(),
             gems: head.words("gem"),
@@ -233,6 +242,7 @@ impl Contender {
             wire,
             gives,
             marc_only: matches!(wire, Wire::Marc | Wire::Marcxml | Wire::MarcJson),
+            is_text: false,
             made_from_json: false,
             install: "part of regauge".to_owned(),
             gems: Vec::new(),

@@ -61,6 +61,7 @@ fn row(contender: &str, format: &str, times: Option<(&[f64], &[f64])>) -> Row {
         cold: None,
         safety: None,
         usual: false,
+        is_text: false,
         dropped: None,
         whole: None,
     }

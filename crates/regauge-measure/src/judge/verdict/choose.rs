@@ -31,9 +31,16 @@ struct Use {
     /// What the cost is called, for "saves 70% of the storage cost".
     figure: &'static str,
     weights: Weights,
-    /// Whether compressed bytes are among the choices.
-    compressed: bool,
+    /// Whether it needs bytes: then they may be compressed, and text is not enough.
+    needs_bytes: bool,
     because: String,
+}
+
+impl Use {
+    /// Returns whether the use can be served this way, whatever that costs.
+    fn takes(&self, way: &Way) -> bool {
+        if self.needs_bytes { !way.row.is_text } else { way.compression == "none" }
+    }
 }
 
 fn uses(assumed: &Assumptions) -> [Use; 3] {
@@ -44,7 +51,7 @@ fn uses(assumed: &Assumptions) -> [Use; 3] {
             advice: "to store",
             figure: "storage",
             weights: Weights::storage(assumed),
-            compressed: true,
+            needs_bytes: true,
             because: format!(
                 "Cost model: one write and {reads} reads on one core, plus storage for {} months; \
                  a core-hour costs as much as {} GB for a month.",
@@ -57,7 +64,7 @@ fn uses(assumed: &Assumptions) -> [Use; 3] {
             advice: "to send",
             figure: "transfer",
             weights: Weights::wire(assumed),
-            compressed: true,
+            needs_bytes: true,
             because: format!(
                 "Cost model: the time for one write, one transfer at {} and one read.",
                 cost::bandwidth_text(assumed.bandwidth)
@@ -68,7 +75,7 @@ fn uses(assumed: &Assumptions) -> [Use; 3] {
             advice: "for the in-process cache",
             figure: "caching",
             weights: Weights::cache(assumed),
-            compressed: false,
+            needs_bytes: false,
             because: format!(
                 "Cost model: the time for one write and {reads} reads; size is ignored."
             ),
@@ -209,7 +216,7 @@ impl<'g> Group<'g> {
             .ways
             .iter()
             .copied()
-            .filter(|way| self.may_win(way) && (purpose.compressed || way.compression == "none"))
+            .filter(|way| self.may_win(way) && purpose.takes(way))
             .collect();
         list.sort_by(|one, other| {
             one.cost(purpose.weights).total_cmp(&other.cost(purpose.weights))
@@ -249,7 +256,7 @@ impl<'g> Group<'g> {
                  below 1%.",
             );
         }
-        let left_out = self.left_out();
+        let left_out = self.left_out(purpose);
         if !left_out.is_empty() {
             let _ = write!(because, " Left out: {}.", left_out.join("; "));
         }
@@ -268,12 +275,15 @@ impl<'g> Group<'g> {
     }
 
     /// Returns every timed row that may not win, with the reason.
-    fn left_out(&self) -> Vec<String> {
+    fn left_out(&self, purpose: &Use) -> Vec<String> {
+        let text = |row: &Row| row.is_text && purpose.needs_bytes;
         self.ways
             .iter()
             .filter(|way| way.compression == "none")
             .filter_map(|way| {
-                Some(format!("{}: {}", way.label(), refusal(self.report, way.row, self.allow)?))
+                let refusal = refusal(self.report, way.row, self.allow);
+                let why = refusal.or(text(way.row).then(|| "gives text, not bytes".to_owned()))?;
+                Some(format!("{}: {why}", way.label()))
             })
             .collect()
     }
@@ -285,7 +295,7 @@ impl<'g> Group<'g> {
         let refused = self
             .ways
             .iter()
-            .filter(|way| !self.may_win(way) && (purpose.compressed || way.compression == "none"))
+            .filter(|way| !self.may_win(way) && purpose.takes(way))
             .min_by(|one, other| cost(one).total_cmp(&cost(other)))?;
         let ratio = refused.against(best, purpose.weights, self.report.method.seed);
         (ratio.high < 1.0 - TOO_SMALL)

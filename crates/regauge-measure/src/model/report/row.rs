@@ -51,6 +51,10 @@ pub struct Row {
     /// runtime, what most people use, and the fastest known.
     #[serde(default)]
     pub usual: bool,
+    /// Whether it takes and returns text instead of bytes, so that it is no candidate for what is
+    /// stored or sent.
+    #[serde(default)]
+    pub is_text: bool,
     /// How it left the race before the end; nothing when it stayed, or never ran.
     #[serde(default)]
     pub dropped: Option<Dropped>,

@@ -104,6 +104,7 @@ pub(crate) fn row(
         cold: None,
         safety: None,
         usual: false,
+        is_text: false,
         dropped: None,
         whole: None,
     }

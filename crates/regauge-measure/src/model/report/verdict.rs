@@ -58,7 +58,8 @@ pub struct Cost {
     pub core_hours_per_million: f64,
     /// Bytes of a million documents, times months.
     pub byte_months_per_million: f64,
-    /// Whether it loses data or runs code without permission, so that it cannot be recommended.
+    /// Whether it loses data, runs code without permission, or gives text instead of bytes, so that
+    /// it cannot be recommended.
     #[serde(default)]
     pub is_refused: bool,
 }

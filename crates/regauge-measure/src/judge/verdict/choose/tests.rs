@@ -306,3 +306,19 @@ fn what_the_user_has_now_is_the_usual_way_to_call_a_library() {
     let verdict = decide(&report, &Assumptions::default(), Allow::default(), &bundled, &[]);
     assert_eq!(verdict.fields[0].now.as_deref(), Some("json"));
 }
+
+#[test]
+fn text_is_not_stored_or_sent_and_may_be_cached() {
+    let mut report = report();
+    let before = verdict(&report, Allow::default());
+    assert_eq!(choice(&before, "storage").winners, ["packed (cbor)"]);
+    assert_eq!(choice(&before, "cache").winners, ["quick (msgpack)"]);
+    report.rows.iter_mut().for_each(|row| row.is_text = true);
+    let after = verdict(&report, Allow::default());
+    assert!(
+        choice(&after, "storage").winners.is_empty() && choice(&after, "wire").winners.is_empty()
+    );
+    assert!(choice(&after, "wire").because.contains("quick (msgpack): gives text, not bytes"));
+    assert_eq!(choice(&after, "cache").winners, ["quick (msgpack)"]);
+    assert!(!choice(&after, "cache").because.contains("gives text"));
+}
