@@ -9,7 +9,7 @@ use crate::model::runtime::Runtime;
 use crate::plan::contender::Contender;
 use crate::plan::options::Options;
 use crate::plan::reference::References;
-use crate::run::check::Outcome;
+use crate::run::check::{Blame, Outcome};
 use crate::run::gzip::gzip_of;
 use crate::run::process::Trouble;
 use crate::run::safety;
@@ -92,9 +92,8 @@ pub(crate) fn fill(
                 });
                 continue;
             }
-            Outcome::Failed { hello, why: reason } => {
-                // A contender that never said hello was not given the data.
-                why = Some((reason.clone(), hello.is_some()));
+            Outcome::Failed { hello, why: reason, blame } => {
+                why = Some((reason.clone(), blame == Blame::Library));
                 if let Some(hello) = hello {
                     (row.runtime_version, row.version) = (hello.runtime, hello.version);
                 }
@@ -222,6 +221,7 @@ fn blank(contender: &Contender, references: &References) -> Row {
         cold: None,
         safety: None,
         usual: contender.is_usual,
+        is_text: contender.is_text,
         dropped: None,
         whole: None,
     }

@@ -12,9 +12,10 @@ use crate::model::report::{Report, Row, Whole};
 use crate::plan::folders::subfolder;
 use crate::plan::options::{Progress, Stage};
 use crate::plan::reference::References;
-use crate::run::check::{self, Compared, Outcome, Terms};
+use crate::run::check::{self, Blame, Compared, Outcome, Terms};
 use crate::run::checks::Check;
 use crate::run::gzip::gzip_of;
+use crate::run::timed;
 
 /// If one of them fails, the next is checked; at most this many times.
 const TURNS: usize = 4;
@@ -68,9 +69,9 @@ impl Finals<'_> {
         }
         if !on_the_part.is_empty() {
             report.notes.push(format!(
-                "Checked on the timed part only, because the budget ran out: {}. A longer --budget \
-                 checks them on the whole file.",
-                on_the_part.join(", ")
+                "Checked on the timed part only, because the budget ran out (a longer --budget checks \
+                 them on the whole file): {}.",
+                timed::list(&on_the_part)
             ));
         }
         Ok(())
@@ -142,7 +143,9 @@ fn settle(row: &mut Row, outcome: Outcome) -> Option<Untimed> {
             row.wrong_documents = compared.wrong_documents;
             ("its output is wrong".to_owned(), true)
         }
-        Outcome::Failed { why, .. } => (format!("fails on the whole file: {why}"), true),
+        Outcome::Failed { why, blame, .. } => {
+            (format!("fails on the whole file: {why}"), blame == Blame::Library)
+        }
         Outcome::Late { why, .. } | Outcome::Missing(why) => (why, false),
         Outcome::NotReached => return None,
     };

@@ -117,6 +117,8 @@ pub(crate) enum Answer<T> {
     Missing(String),
     /// The contender raised an error.
     Raised(String),
+    /// The runner failed before the library had the data.
+    Unprepared(String),
 }
 
 impl<T: DeserializeOwned> Answer<T> {
@@ -127,11 +129,15 @@ impl<T: DeserializeOwned> Answer<T> {
             ok: bool,
             missing: Option<String>,
             error: Option<String>,
+            by: Option<String>,
         }
         let status: Status = serde_json::from_str(line).ok()?;
         match status {
             Status { ok: true, .. } => serde_json::from_str(line).ok().map(Answer::Done),
             Status { missing: Some(message), .. } => Some(Answer::Missing(message)),
+            Status { error: Some(message), by: Some(by), .. } if by == "runner" => {
+                Some(Answer::Unprepared(message))
+            }
             Status { error: Some(message), .. } => Some(Answer::Raised(message)),
             Status { .. } => None,
         }
@@ -169,6 +175,10 @@ mod tests {
         assert!(matches!(
             Answer::<Counted>::read(r#"{"ok":false,"error":"boom"}"#),
             Some(Answer::Raised(message)) if message == "boom"
+        ));
+        assert!(matches!(
+            Answer::<Counted>::read(r#"{"ok":false,"error":"boom","by":"runner"}"#),
+            Some(Answer::Unprepared(message)) if message == "boom"
         ));
         // Fields that a runtime does not report may be left out.
         let Some(Answer::Done(sampled)) =

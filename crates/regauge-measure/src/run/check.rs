@@ -29,11 +29,20 @@ pub(crate) enum Outcome {
     /// Its library or its interpreter is not there.
     Missing(String),
     /// It ran, and broke off.
-    Failed { hello: Option<Hello>, why: String },
+    Failed { hello: Option<Hello>, why: String, blame: Blame },
     /// It was given the data and had not answered after this time, when it was stopped.
     Late { hello: Hello, after: Duration, why: String },
     /// It returned bytes.
     Compared(Box<Compared>),
+}
+
+/// What failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Blame {
+    /// The library, on this data: it cannot be used for it.
+    Library,
+    /// Its adapter, its runner or the preparation of its data: it might be the best.
+    Runner,
 }
 
 impl Outcome {
@@ -41,7 +50,9 @@ impl Outcome {
     pub(crate) fn hindered(hindrance: &Hindrance) -> Outcome {
         match hindrance {
             Hindrance::Missing(why) => Outcome::Missing(why.clone()),
-            Hindrance::Broken(why) => Outcome::Failed { hello: None, why: why.clone() },
+            Hindrance::Broken(why) => {
+                Outcome::Failed { hello: None, why: why.clone(), blame: Blame::Runner }
+            }
         }
     }
 }
@@ -111,13 +122,24 @@ pub(crate) fn load_for(
     }
     let out = folder.join("own-reference");
     let (mut process, _) = Process::start(launch, patience)?;
-    process.ask::<Counted>(
-        &Command::Prepare { path: &reference.path, spans: reference.spans.as_deref(), out: &out },
-        patience,
-    )?;
+    let command =
+        Command::Prepare { path: &reference.path, spans: reference.spans.as_deref(), out: &out };
+    process.ask::<Counted>(&command, patience).map_err(|trouble| match trouble {
+        // The library itself cannot encode this data.
+        Trouble::Raised(_) => trouble,
+        _ => unprepared(trouble),
+    })?;
     process.stop();
     let spans = (references.shape != Shape::Document).then(|| beside(&out));
     Ok(Load { path: out, spans })
+}
+
+/// Returns the trouble of a step that is the runner's work, and not the library's.
+fn unprepared(trouble: Trouble) -> Trouble {
+    match trouble {
+        Trouble::Missing(_) | Trouble::NoRuntime(_) | Trouble::Unprepared(_) => trouble,
+        _ => Trouble::Unprepared(trouble.to_string()),
+    }
 }
 
 /// Returns the file of spans that a runner writes beside its output.
@@ -148,10 +170,15 @@ pub(crate) fn check(
             }
             match hello {
                 Some(hello) => Outcome::Late { hello, after: limit, why },
-                None => Outcome::Failed { hello, why },
+                None => Outcome::Failed { hello, why, blame: Blame::Runner },
             }
         }
-        Err(trouble) => Outcome::Failed { hello, why: trouble.to_string() },
+        Err(trouble) => {
+            // A contender that never said hello was not given the data.
+            let is_unprepared = hello.is_none() || matches!(trouble, Trouble::Unprepared(_));
+            let blame = if is_unprepared { Blame::Runner } else { Blame::Library };
+            Outcome::Failed { hello, why: trouble.to_string(), blame }
+        }
     }
 }
 
@@ -164,7 +191,7 @@ fn try_check(
     terms: &Terms,
     said: &mut Option<Hello>,
 ) -> Result<Compared, Trouble> {
-    let here = |error: Error| Trouble::Raised(error.to_string());
+    let here = |error: Error| Trouble::Unprepared(error.to_string());
     let began = Instant::now();
     // All its steps share the budget; the last step always gets a moment.
     let patience = || terms.patience.saturating_sub(began.elapsed()).max(LEAST);
@@ -177,7 +204,8 @@ fn try_check(
     let peak = |process: &Process| process.memory().map(|(_, peak)| peak);
     let load = load_for(contender, launch, references, terms.folder, patience())?;
     let spans = load.spans.as_deref();
-    process.ask::<Counted>(&Command::Load { path: &load.path, spans }, patience())?;
+    let command = Command::Load { path: &load.path, spans };
+    process.ask::<Counted>(&command, patience()).map_err(unprepared)?;
     let command = Command::Sample { op: Op::Decode, iterations: 1, gc: false };
     let first_decode: Sampled = process.ask(&command, patience())?;
     let decode_peak = peak(&process);
@@ -197,10 +225,9 @@ fn try_check(
     let readable = if contender.made_from_json {
         let revealed = folder.join("revealed");
         let own_spans = spans.map(|_| beside(&out));
-        process.ask::<Counted>(
-            &Command::Reveal { path: &out, spans: own_spans.as_deref(), out: &revealed },
-            patience(),
-        )?;
+        // The library has decoded its output once: what can fail now is showing it as JSON.
+        let command = Command::Reveal { path: &out, spans: own_spans.as_deref(), out: &revealed };
+        process.ask::<Counted>(&command, patience()).map_err(unprepared)?;
         revealed
     } else {
         out.clone()

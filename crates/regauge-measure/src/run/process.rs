@@ -33,6 +33,8 @@ pub(crate) enum Trouble {
     Missing(String),
     /// It raised an error.
     Raised(String),
+    /// Its runner, or the preparation of its data, failed: that says nothing about the library.
+    Unprepared(String),
     /// It printed something other than an answer.
     Junk(String),
     /// It did not answer in time, and was stopped.
@@ -47,6 +49,7 @@ impl fmt::Display for Trouble {
             Trouble::NoRuntime(why) | Trouble::Missing(why) | Trouble::Raised(why) => {
                 out.write_str(why)
             }
+            Trouble::Unprepared(why) => write!(out, "its data could not be prepared: {why}"),
             Trouble::Junk(line) => {
                 write!(out, "found {line:?} on its output, expected a reply from the runner")
             }
@@ -164,6 +167,7 @@ impl Process {
             Some(Answer::Done(value)) => Ok(value),
             Some(Answer::Missing(message)) => Err(Trouble::Missing(message)),
             Some(Answer::Raised(message)) => Err(Trouble::Raised(shortened(&message))),
+            Some(Answer::Unprepared(message)) => Err(Trouble::Unprepared(shortened(&message))),
             None => {
                 self.kill();
                 Err(Trouble::Junk(shortened(line.trim_end())))

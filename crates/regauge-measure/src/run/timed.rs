@@ -171,9 +171,9 @@ fn not_reached(check: &Check, outcomes: &[Outcome]) -> Option<String> {
         .collect();
     let why = match check.options.is_stopped() {
         true => "the run was interrupted",
-        false => "the budget ran out; a longer --budget includes them",
+        false => "the budget ran out (a longer --budget includes them)",
     };
-    (!names.is_empty()).then(|| format!("Not timed: {}: {why}.", list(&names)))
+    (!names.is_empty()).then(|| format!("Not timed, because {why}: {}.", list(&names)))
 }
 
 fn pinned(runners: &[Runner], core: Option<&Core>, options: &Options) -> Option<String> {
@@ -194,13 +194,13 @@ fn pinned(runners: &[Runner], core: Option<&Core>, options: &Options) -> Option<
         .map(named)
         .collect();
     let free = match free.as_slice() {
-        [] => String::new(),
+        [] => ".".to_owned(),
         names => format!(
-            " For {}, only the working thread was pinned; the others compile and collect garbage.",
+            "; only the working thread of those with threads that compile and collect garbage: {}.",
             list(names)
         ),
     };
-    Some(format!("Contenders were pinned to core {core}, the one with the least noise.{free}"))
+    Some(format!("Contenders were pinned to core {core}, the one with the least noise{free}"))
 }
 
 /// Names contenders that were still compiling when the last samples were taken, and that stayed in
@@ -253,7 +253,7 @@ fn named(runner: &Runner) -> String {
 }
 
 /// Returns the first few names, and how many more.
-fn list(names: &[String]) -> String {
+pub(crate) fn list(names: &[String]) -> String {
     let shown = names[..names.len().min(NAMES_MAX)].join(", ");
     match names.len().saturating_sub(NAMES_MAX) {
         0 => shown,

@@ -222,7 +222,11 @@ fn a_run_that_is_stopped_keeps_what_was_measured() {
     options.stop = Some(Arc::new(AtomicBool::new(true)));
     let report = run(&options, &mut Quiet).unwrap();
     assert!(report.interrupted && report.rows.is_empty());
-    assert!(report.notes.iter().any(|note| note.starts_with("Not timed: test honest")));
+    assert!(
+        report.notes.iter().any(|note| {
+            note.starts_with("Not timed, because ") && note.contains(": test honest")
+        })
+    );
 }
 
 #[test]
@@ -311,16 +315,20 @@ fn the_report_goes_to_json_and_back() {
 }
 
 #[test]
-fn a_choice_that_leaves_nobody_names_who_there_is() {
+fn a_choice_that_leaves_nobody_names_the_nearest() {
     let folder = tempfile::tempdir().unwrap();
     let mut options = options(folder.path(), "a.json", DOCUMENT, &[]);
     options.only = vec!["nobody".into()];
     let message = run(&options, &mut Quiet).unwrap_err().to_string();
-    assert!(message.starts_with("no contender for this data is called nobody; "), "{message}");
-    assert!(message.contains("; there are @msgpack/msgpack, "), "{message}");
-    options.only = vec!["Serde_jsom".into()];
-    let message = run(&options, &mut Quiet).unwrap_err().to_string();
-    assert!(message.contains("the nearest name is serde_json; "), "{message}");
+    assert_eq!(
+        message,
+        "no contender for this data is called nobody; --list shows their names, formats and runtimes"
+    );
+    for (wanted, nearest) in [("Serde_jsom", "serde_json"), ("pyton", "Python")] {
+        options.only = vec![wanted.into()];
+        let message = run(&options, &mut Quiet).unwrap_err().to_string();
+        assert!(message.contains(&format!("the nearest name is {nearest}; ")), "{message}");
+    }
 }
 
 #[test]

@@ -103,3 +103,23 @@ fn one_that_never_says_hello_leaves_its_runtime_without_a_winner() {
     assert!(verdict.choices.iter().all(|one| one.winners.is_empty()));
     assert!(verdict.summary[0].contains("no winner: test never starts was not timed"));
 }
+
+/// A usual library that cannot hold the data is out; one that was not given it might be the best.
+#[test]
+fn one_whose_data_could_not_be_prepared_leaves_its_runtime_without_a_winner() {
+    if !has("python3", &["--version"]) {
+        return;
+    }
+    for (name, is_ruled_out) in [("unprepared", false), ("refuses", true)] {
+        let folder = tempfile::tempdir().unwrap();
+        let report = race(folder.path(), &["honest", name], 8);
+        let verdict = report.verdict.unwrap();
+        let field = &verdict.fields[0];
+        let not_timed = &field.not_timed[0];
+        assert_eq!(not_timed.is_ruled_out, is_ruled_out, "{not_timed:?}");
+        assert!(not_timed.why.ends_with("knows no dictionaries"), "{not_timed:?}");
+        assert_eq!(field.is_decided(), is_ruled_out, "{field:?}");
+        let has_winners = verdict.choices.iter().all(|one| !one.winners.is_empty());
+        assert_eq!(has_winners, is_ruled_out, "{:?}", verdict.choices);
+    }
+}
