@@ -19,7 +19,7 @@ use crate::plan::options::{Options, Progress, Stage, When};
 use crate::plan::reference::{References, Shape};
 use crate::plan::{contender, launch, order};
 use crate::run::checks::Check;
-use crate::run::gzip::gzip_all;
+use crate::run::gzip::{gzip_all, gzip_scaled};
 use crate::run::{compression, sift, timed};
 use finals::Finals;
 
@@ -56,7 +56,6 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
     progress.begin(Stage::References, 1);
     let mut whole = References::write(&files, &subfolder(work.path(), "whole")?)?;
     let mut contenders = order::chosen(options, &runners, &files, &mut whole)?;
-    let whole_gzip = gzip_all(&whole)?;
     // Large data is checked and timed on a part, the same for all, and the winners on the whole.
     let smaller = match may_be_smaller(options) {
         true => whole.smaller(options.part_size, &subfolder(work.path(), "part")?)?,
@@ -64,7 +63,7 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
     };
     let (mut references, mut gzip) = match &smaller {
         Some(smaller) => (smaller.references.clone(), gzip_all(&smaller.references)?),
-        None => (whole.clone(), whole_gzip.clone()),
+        None => (whole.clone(), gzip_all(&whole)?),
     };
     progress.step("");
     let (launches, translations) = launch::all(options, &runners, &mut contenders, work.path());
@@ -93,7 +92,8 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
         outcomes.clear();
         outcomes = Check { began: Instant::now(), ..check }.all(&references, &gzip, progress)?;
     }
-    let whole_gzip = if smaller.is_some() { whole_gzip } else { gzip.clone() };
+    // Compressing all of large data in every format would take longer than a quick look.
+    let whole_gzip = gzip_scaled(&gzip, &references, &whole);
 
     let tried = check.safety(&outcomes, progress)?;
     let budget = options.budget.mul_f64(COMPRESSION_SHARE);
@@ -101,7 +101,7 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
     let mut compressions =
         compression::measure(&references, budget, options.seed, &stopped, progress)?;
     if smaller.is_some() {
-        compression::of_the_whole(&mut compressions, &references, &whole, &whole_gzip);
+        compressions = compression::of_the_whole(&compressions, &references, &whole);
     }
     let has_finals = smaller.is_some() && !options.part_only;
     let share = if has_finals { RACE_SHARE } else { 1.0 };
@@ -201,7 +201,9 @@ fn judge(
     bundled: &[(Runtime, String)],
     untimed: &[Untimed],
 ) {
-    let may_win = |row: &Row| verdict::refusal(report, row, options.allow).is_none();
+    // The costs are those of documents that are sent: text is no candidate.
+    let may_win =
+        |row: &Row| !row.is_text && verdict::refusal(report, row, options.allow).is_none();
     report.costs = Some(cost::costs(report, &options.assumed, &may_win));
     let bundled = |row: &Row| {
         bundled.iter().any(|(runtime, name)| *runtime == row.runtime && *name == row.contender)

@@ -16,7 +16,6 @@ use crate::model::report::Compression;
 use crate::model::stats::{self, Estimate};
 use crate::plan::options::{Progress, Stage};
 use crate::plan::reference::{Bytes, References};
-use crate::run::gzip::gzip_of;
 
 /// Samples of each, if there is time.
 const SAMPLES_MAX: usize = 9;
@@ -153,31 +152,35 @@ pub(crate) fn measure(
     Ok(lists)
 }
 
-/// Scales the compression of a part to the whole: times and sizes in proportion to the bytes, but
-/// the measured size after gzip.
+/// Scales the compression of a part to the whole: times and sizes in proportion to the bytes. The
+/// result is in the order of the whole, which may lack a format that holds the part.
 pub(crate) fn of_the_whole(
-    lists: &mut [Vec<Compression>],
+    lists: &[Vec<Compression>],
     part: &References,
     whole: &References,
-    gzip: &[(String, u64)],
-) {
+) -> Vec<Vec<Compression>> {
     let scaled = |estimate: Estimate, factor: f64| Estimate {
         median: estimate.median * factor,
         low: estimate.low * factor,
         high: estimate.high * factor,
         ..estimate
     };
-    for ((list, small), large) in lists.iter_mut().zip(&part.list).zip(&whole.list) {
+    let of = |large: &Bytes| -> Vec<Compression> {
+        let mut pairs = lists.iter().zip(&part.list);
+        let Some((list, small)) = pairs.find(|(_, small)| small.name() == large.name()) else {
+            return Vec::new();
+        };
         let factor = large.bytes as f64 / small.bytes.max(1) as f64;
-        for one in list {
-            one.bytes = match one.codec == Codec::Gzip.name() {
-                true => gzip_of(gzip, &large.name()),
-                false => (one.bytes as f64 * factor) as u64,
-            };
-            one.compress_ns = scaled(one.compress_ns, factor);
-            one.decompress_ns = scaled(one.decompress_ns, factor);
-        }
-    }
+        list.iter()
+            .map(|one| Compression {
+                codec: one.codec.clone(),
+                bytes: (one.bytes as f64 * factor) as u64,
+                compress_ns: scaled(one.compress_ns, factor),
+                decompress_ns: scaled(one.decompress_ns, factor),
+            })
+            .collect()
+    };
+    whole.list.iter().map(of).collect()
 }
 
 #[cfg(test)]
@@ -185,7 +188,7 @@ mod tests {
     use super::*;
     use crate::plan::input::{Files, InputFile};
     use crate::plan::options::Quiet;
-    use crate::run::gzip::gzip_bytes;
+    use crate::run::gzip::{gzip_bytes, gzip_scaled};
 
     fn references(folder: &std::path::Path) -> References {
         let path = folder.join("a.ndjson");
@@ -215,6 +218,28 @@ mod tests {
             // The same compressor, fed in one piece there and in many here: a byte more or less.
             let size = gzip_bytes(&bytes.path).unwrap();
             assert!(list[0].bytes.abs_diff(size) <= 1 + size / 1_000, "{list:?}: {size}");
+        }
+    }
+
+    /// A format that cannot hold the whole may hold the part: the others keep their own figures.
+    #[test]
+    fn what_a_part_compresses_to_is_scaled_format_by_format() {
+        let folder = tempfile::tempdir().unwrap();
+        let part = references(folder.path());
+        let lists = measure(&part, Duration::ZERO, 1, &|| false, &mut Quiet).unwrap();
+        let mut whole = part.clone();
+        whole.list.remove(1);
+        whole.list.iter_mut().for_each(|one| one.bytes *= 10);
+        let scaled = of_the_whole(&lists, &part, &whole);
+        assert_eq!(scaled.len(), whole.list.len());
+        let gzip: Vec<_> = part.list.iter().map(|one| (one.name(), 7)).collect();
+        let gzip = gzip_scaled(&gzip, &part, &whole);
+        for (index, (large, list)) in whole.list.iter().zip(&scaled).enumerate() {
+            let place = part.list.iter().position(|one| one.name() == large.name()).unwrap();
+            let (small, large_zstd) = (&lists[place][1], &list[1]);
+            assert_eq!(large_zstd.bytes, small.bytes * 10, "{}", large.name());
+            assert_eq!(large_zstd.compress_ns.median, small.compress_ns.median * 10.0);
+            assert_eq!(gzip[index], (large.name(), 70));
         }
     }
 

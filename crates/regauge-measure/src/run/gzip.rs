@@ -7,7 +7,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use crate::model::error::Error;
-use crate::plan::reference::References;
+use crate::plan::reference::{Bytes, References};
 
 /// Computes the gzipped size of each reference, one thread each.
 pub(crate) fn gzip_all(references: &References) -> Result<Vec<(String, u64)>, Error> {
@@ -19,6 +19,21 @@ pub(crate) fn gzip_all(references: &References) -> Result<Vec<(String, u64)>, Er
             .collect();
         threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
     })
+}
+
+/// Scales the gzipped sizes of a part to the whole, as each format grows.
+pub(crate) fn gzip_scaled(
+    sizes: &[(String, u64)],
+    part: &References,
+    whole: &References,
+) -> Vec<(String, u64)> {
+    let scaled = |large: &Bytes| {
+        let small = part.list.iter().find(|one| one.name() == large.name())?;
+        let size = u128::from(gzip_of(sizes, &large.name()));
+        let size = size * u128::from(large.bytes) / u128::from(small.bytes.max(1));
+        Some((large.name(), size as u64))
+    };
+    whole.list.iter().filter_map(scaled).collect()
 }
 
 /// Computes the gzipped size of one reference.
