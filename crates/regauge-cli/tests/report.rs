@@ -261,5 +261,10 @@ fn measure_runs_on_a_stream_and_writes_raw_samples() {
     let one_of_two =
         folder.run("measure in.json --only serde_json --only sonic-sr").status(2).stderr;
     assert!(one_of_two.contains("called sonic-sr; the nearest name is sonic-rs;"), "{one_of_two}");
+    for given in ["--python /no/such", "--interpreter node=no-such-program", "--ruby ."] {
+        let stderr = folder.run(&format!("measure in.json {given}")).status(2).stderr;
+        let path = given.rsplit([' ', '=']).next().unwrap();
+        assert!(stderr.contains(&format!("{path}: found no such program")), "{stderr}");
+    }
     folder.run("measure").status(2);
 }

@@ -20,7 +20,7 @@ pub use measure::{chosen, run};
 pub use model::error::Error;
 pub use model::machine::Machine;
 pub use model::report::{self, Report};
-pub use model::runtime::Runtime;
+pub use model::runtime::{Runtime, has_program};
 pub use model::stats;
 pub use model::text::{bytes, plain, thousands, three_digits, time};
 pub use model::wire::{Gives, Wire};

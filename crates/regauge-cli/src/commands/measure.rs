@@ -10,8 +10,8 @@ use std::time::Duration;
 use comfy_table::{Table, presets};
 use regauge::Format;
 use regauge_measure::{
-    Error, InputFile, Options, Report, compare, files_in, name_in, note_of_unknown, run as measure,
-    safety, setup,
+    Error, InputFile, Options, Report, compare, files_in, has_program, name_in, note_of_unknown,
+    run as measure, safety, setup,
 };
 use regauge_report::{render_comparison, render_safety};
 
@@ -26,6 +26,9 @@ use crate::input::{Source, Wanted};
 use crate::output::Destination;
 use crate::progress::Meter;
 use crate::report::print;
+
+/// Lines that say where the report is.
+const REPORT_LINES: usize = 2;
 
 /// Measures, or sets up what measuring needs.
 pub fn run(arguments: &Measure) -> Result {
@@ -66,7 +69,7 @@ pub fn run(arguments: &Measure) -> Result {
     options.only.clone_from(&arguments.only);
     options.adapters.clone_from(&arguments.contender);
     options.runners.clone_from(&arguments.runner);
-    options.interpreters = interpreters(arguments);
+    options.interpreters = interpreters(arguments)?;
     options.common = arguments.common;
     options.rounds = arguments.rounds;
     if arguments.quick {
@@ -105,7 +108,7 @@ pub fn run(arguments: &Measure) -> Result {
         file.write_all(report.to_json().as_bytes())?;
         file.commit()?;
     }
-    let page = out.map(|out| report::put(&out, &report)).transpose()?;
+    let page = out.map(|out| report::put(out, &report)).transpose()?;
     let layout = report::layout();
     let compared =
         before.map(|before| render_comparison(&compare::compare(&before, &report), layout));
@@ -116,7 +119,7 @@ pub fn run(arguments: &Measure) -> Result {
     }
     let text = match options.safety {
         safety::When::Only => render_safety(&report, layout),
-        _ => report::told(&report, arguments.full),
+        _ => report::told(&report, arguments.full, if page.is_some() { REPORT_LINES } else { 0 }),
     };
     print(text.as_bytes())?;
     if let Some(text) = compared {
@@ -140,10 +143,19 @@ fn earlier(path: &Path) -> Result<Report> {
 }
 
 /// Returns the interpreters that the user named.
-fn interpreters(arguments: &Measure) -> BTreeMap<String, PathBuf> {
+fn interpreters(arguments: &Measure) -> Result<BTreeMap<String, PathBuf>> {
     let short = [("python", &arguments.python), ("ruby", &arguments.ruby)];
     let short = short.into_iter().filter_map(|(id, path)| Some((id.to_owned(), path.clone()?)));
-    short.chain(arguments.interpreter.iter().cloned()).collect()
+    let all: BTreeMap<String, PathBuf> =
+        short.chain(arguments.interpreter.iter().cloned()).collect();
+    match all.iter().find(|(_, path)| !has_program(path)) {
+        None => Ok(all),
+        Some((runtime, path)) => Err(Failure::usage(format!(
+            "{}: found no such program, expected the interpreter of {runtime}: its path, or a name \
+             in PATH",
+            path.display()
+        ))),
+    }
 }
 
 /// What to measure, in uncompressed files.
@@ -251,7 +263,7 @@ fn set_up(arguments: &Measure, wanted: &[setup::Wanted]) -> Result {
     let mut options = setup::Options::default();
     options.folder.clone_from(&arguments.dir);
     options.wanted = wanted.to_vec();
-    options.interpreters = interpreters(arguments);
+    options.interpreters = interpreters(arguments)?;
     options.runners.clone_from(&arguments.runner);
     let plan = setup::plan(&options).map_err(failure)?;
     print(plan.to_string().as_bytes())?;

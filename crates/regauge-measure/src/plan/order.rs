@@ -34,7 +34,7 @@ pub(crate) fn chosen(
         list.retain(|one| takes_part(one, &options.take_part));
     }
     if !options.only.is_empty() {
-        let known: Vec<String> = list.iter().map(|one| one.name.clone()).collect();
+        let known: Vec<String> = list.iter().flat_map(names).collect();
         // One that is misspelt among others would not be missed before the end.
         if !unknown.is_empty() {
             return Err(Error::NoContender(nearest::no_contender(&unknown, known)));
@@ -204,6 +204,18 @@ fn takes_part(contender: &Contender, list: &[String]) -> bool {
     matches!(contender.source, contender::Source::File(_))
         || is_one(contender.gives.name())
         || is_one(&contender.name)
+}
+
+/// Returns the names by which a contender is chosen, as [`is_named`] compares them.
+fn names(contender: &Contender) -> [String; 5] {
+    [
+        &contender.name,
+        &contender.library,
+        contender.wire.name(),
+        contender.runtime.name(),
+        contender.runtime.id(),
+    ]
+    .map(str::to_owned)
 }
 
 fn is_named(contender: &Contender, part: &str) -> bool {

@@ -10,12 +10,20 @@ mod runner;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::Path;
 use std::sync::Mutex;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub(crate) use head::Head;
 pub(crate) use runner::{Places, RunnerFile, Started, carried, expand, is_there, with};
+
+/// Returns whether a program can be found: at its path, or, if it is a bare name, in one of the
+/// folders of `PATH`.
+#[must_use]
+pub fn has_program(program: &Path) -> bool {
+    is_there(program.as_os_str()) && !program.is_dir()
+}
 
 /// Where a contender runs: the id of a runtime, such as `python`. Native comes first in order,
 /// the others follow by id.
