@@ -175,6 +175,8 @@ def layout(checks, page, name):
     width = page.evaluate("document.documentElement.clientWidth")
     found = page.evaluate("document.documentElement.scrollWidth")
     checks.that(found <= width, f"{name}: the page is {found} wide on {width}")
+    parts = page.evaluate("document.querySelector('nav ul').scrollWidth - document.querySelector('nav ul').clientWidth")
+    checks.that(parts <= 0, f"{name}: the list of parts is {parts} wider than the page")
     labels = page.evaluate(LABELS)
     checks.that(not labels, f"{name}: {len(labels)} labels, {labels[:4]}")
     wide = page.evaluate("innerWidth > 704")

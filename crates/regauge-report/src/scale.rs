@@ -90,8 +90,17 @@ impl Scale {
             all(&[1.0], 3),
             all(&[1.0], 6),
         ];
-        let found = choices.into_iter().find(|ticks| (2..=count_max).contains(&ticks.len()));
-        found.unwrap_or_else(|| steps(self.low, self.high, count_max))
+        // Two ticks do not show that the axis is logarithmic, nor where a dot between them lies.
+        let linear = steps(self.low, self.high, count_max);
+        let within_a_decade = self.high < self.low * 10.0;
+        let few = count_max.min(3);
+        choices
+            .iter()
+            .find(|ticks| (few..=count_max).contains(&ticks.len()))
+            .or(Some(&linear).filter(|ticks| within_a_decade && ticks.len() >= few))
+            .or_else(|| choices.iter().find(|ticks| (2..=count_max).contains(&ticks.len())))
+            .unwrap_or(&linear)
+            .clone()
     }
 
     /// Returns the text at a tick.
@@ -169,7 +178,15 @@ mod tests {
     fn ticks_of_time_within_a_decade() {
         let scale = Scale::log([1.1e6, 6e6], Unit::Time);
         assert_eq!(texts(&scale, 6), ["2 ms", "3 ms", "4 ms", "5 ms", "6 ms"]);
-        assert_eq!(texts(&scale, 4), ["2 ms", "5 ms"]);
+        assert_eq!(texts(&scale, 4), ["2 ms", "4 ms", "6 ms"]);
+    }
+
+    #[test]
+    fn a_short_axis_has_more_than_two_ticks() {
+        let scale = Scale::log([21_000.0, 42_000.0], Unit::Bytes);
+        for count_max in [8, 4] {
+            assert_eq!(texts(&scale, count_max), ["25 kB", "30 kB", "35 kB", "40 kB"]);
+        }
     }
 
     #[test]

@@ -6,8 +6,9 @@
 use regauge_measure::report::Row;
 use regauge_measure::{Gives, Report, Runtime};
 
+use super::labels::{Area, places};
 use super::{Drawing, Figure, NORMAL, Part, Room, SMALL};
-use super::{fitted, heading, heading_height, spread, within};
+use super::{fitted, heading, heading_height, within};
 use crate::answer;
 use crate::canvas::{Anchor, Canvas, Font, Ink};
 use crate::scale::Scale;
@@ -240,34 +241,41 @@ fn draw_group(canvas: &Canvas, group: &Group, index: usize, frame: &Frame) {
     }
 }
 
-/// Writes the names of the libraries on a front without overlap.
+/// Writes the names of the libraries on a front, with the runtime where several have the name.
 fn names(canvas: &Canvas, groups: &[Group], frame: &Frame) {
     let font = Font::new(if frame.room.is_wide() { NORMAL } else { SMALL }, Ink::Text);
-    let mut labels: Vec<(&Dot, (f64, f64))> = Vec::new();
+    let is_shared = |name: &str| {
+        let has = |group: &&Group| group.dots.iter().any(|dot| dot.name == name);
+        groups.iter().filter(has).count() > 1
+    };
+    let mut labels: Vec<(String, (f64, f64))> = Vec::new();
     for group in groups {
         // A phone has room for the two ends of a front.
         let inner = |place: usize| place > 0 && place + 1 < group.front.len();
         for (place, index) in group.front.iter().enumerate() {
             if frame.room.is_wide() || !inner(place) {
                 let dot = &group.dots[*index];
-                labels.push((dot, frame.place(dot)));
+                let text = match is_shared(&dot.name) {
+                    true => format!("{} ({})", dot.name, group.name),
+                    false => dot.name.clone(),
+                };
+                let text = fitted(&text, font, (frame.right - frame.left) * 0.45);
+                labels.push((text, frame.place(dot)));
             }
         }
     }
-    let gap = 14.0;
-    // More names than fit the height would overlap.
-    labels.truncate(((frame.bottom - frame.top - 10.0) / gap) as usize);
-    let wishes: Vec<f64> = labels.iter().map(|(_, (_, y))| *y - 6.0).collect();
-    let places = spread(&wishes, gap, frame.top + 6.0, frame.bottom - 6.0);
-    for ((dot, (x, y)), row) in labels.iter().zip(places) {
-        let to_right = *x < (frame.left + frame.right) / 2.0;
-        let room = if to_right { frame.right - x } else { x - frame.left } - 14.0;
-        let text = fitted(&dot.name, font, room);
-        let side = if to_right { 1.0 } else { -1.0 };
-        if (row - y).abs() > 10.0 {
-            canvas.line(&[(*x + side * 4.0, *y), (*x + side * 9.0, row)], Ink::Faint, 1.0);
+    let wanted: Vec<((f64, f64), f64)> =
+        labels.iter().map(|(text, point)| (*point, font.width(text))).collect();
+    let dots = groups.iter().flat_map(|group| &group.dots);
+    let points: Vec<(f64, f64)> = dots.map(|dot| frame.place(dot)).collect();
+    let area = Area(frame.left, frame.top, frame.right, frame.bottom);
+    for ((text, (x, y)), place) in labels.iter().zip(places(&wanted, &points, area)) {
+        let Some(place) = place else { continue };
+        let side = if place.is_left { -1.0 } else { 1.0 };
+        if (place.y - y).abs() > 10.0 {
+            canvas.line(&[(x + side * 4.0, *y), (x + side * 9.0, place.y)], Ink::Faint, 1.0);
         }
-        let anchor = if to_right { Anchor::Start } else { Anchor::End };
-        canvas.text(&text, (*x + side * 11.0, row), anchor, font);
+        let anchor = if place.is_left { Anchor::End } else { Anchor::Start };
+        canvas.text(text, (place.x, place.y), anchor, font);
     }
 }

@@ -3,6 +3,7 @@
 pub mod costs;
 mod dots;
 mod front;
+mod labels;
 mod lines;
 mod noise;
 pub mod prefixes;
