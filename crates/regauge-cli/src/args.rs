@@ -396,7 +396,7 @@ pub struct Measure {
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
     /// Write a report to this folder: report.html (one page that works offline), results.json,
-    /// tables as CSV, charts as SVG and PNG
+    /// tables as CSV, charts as SVG and PNG; only the page, if the name ends in .html
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
     /// Replace the JSON file, or the report in the folder, if it exists
@@ -439,7 +439,8 @@ pub struct Report {
     /// Output of `regauge measure --json` or `--out`; - is standard input
     #[arg(value_name = "RESULTS")]
     pub input: PathBuf,
-    /// Write a folder: report.html, results.json, tables, charts [default: print to the terminal]
+    /// Write a folder: report.html, results.json, tables, charts; only the page, if the name ends in
+    /// .html [default: print to the terminal]
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
     /// Replace the report in the folder, if any

@@ -21,6 +21,14 @@ fn a_report_goes_to_a_folder_that_may_be_replaced() {
     assert_eq!(folder.read("again/report.html"), folder.read("out/report.html"));
     assert_eq!(folder.read("again/results.json"), folder.read("out/results.json"));
 
+    // The page alone, which names no files beside it.
+    let ran = folder.run("report results.json --out page.HTML").silent();
+    assert_eq!(ran.text(), "page.HTML\n");
+    let page = folder.text("page.HTML");
+    assert!(page.starts_with("<!DOCTYPE html>") && !page.contains("tables/rows.csv"));
+    folder.run("report results.json --out page.HTML").status(2);
+    folder.run("report results.json --out page.HTML --force").silent();
+
     let refused = folder.run("report results.json --out out").status(2);
     assert_eq!(refused.stderr, "regauge: out is not empty; pass --force to replace a report\n");
     folder.run("report results.json --out out --force").silent();

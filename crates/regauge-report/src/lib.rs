@@ -35,6 +35,12 @@ pub use screen::{View, screen};
 /// The name of the page in the folder.
 pub const PAGE: &str = "report.html";
 
+/// Returns the page alone, which names no other files.
+#[must_use]
+pub fn page(report: &Report) -> String {
+    page::html(report, &charts::all(report), None)
+}
+
 /// Returns every file of a report: its path inside the folder, and its content.
 ///
 /// # Errors
@@ -44,7 +50,7 @@ pub fn files(report: &Report) -> Result<Vec<(String, Vec<u8>)>, Error> {
     let tables = tables::all(report);
     let names: Vec<&str> = tables.iter().map(|(name, _)| name.as_str()).collect();
     let mut files = vec![
-        (PAGE.to_owned(), page::html(report, &figures, &names).into_bytes()),
+        (PAGE.to_owned(), page::html(report, &figures, Some(&names)).into_bytes()),
         ("results.json".to_owned(), report.to_json().into_bytes()),
     ];
     for (name, content) in tables {

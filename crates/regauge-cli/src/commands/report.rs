@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::args::Report;
 use crate::failure::{Failure, Result};
+use crate::output;
 use crate::report::print;
 
 /// Reads a measurement, and shows it or writes the report.
@@ -28,19 +29,20 @@ pub fn run(arguments: &Report) -> Result {
     })?;
     let report = read(&text).map_err(|reason| Failure::Io(format!("{name}: {reason}")))?;
     match out {
-        Some(out) => print(format!("{}\n", put(&out, &report)?.display()).as_bytes()),
-        None => print(told(&report, arguments.full).as_bytes()),
+        Some(out) => print(format!("{}\n", put(out, &report)?.display()).as_bytes()),
+        None => print(told(&report, arguments.full, 0).as_bytes()),
     }
 }
 
-/// Returns the first screen of a report, and with `full` all tables below it.
-pub fn told(report: &regauge_measure::Report, full: bool) -> String {
+/// Returns the first screen of a report, and with `full` all tables below it. `reserved` lines of the
+/// screen are the caller's.
+pub fn told(report: &regauge_measure::Report, full: bool, reserved: usize) -> String {
     let layout = layout();
     // <https://no-color.org>
     let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let takes_colours = std::env::var_os("TERM").is_none_or(|terminal| terminal != "dumb");
     let colours = layout.lines && wanted && takes_colours && regauge_os::takes_escapes();
-    let mut text = screen(report, View { width: layout.width, full, colours });
+    let mut text = screen(report, View { width: layout.width, full, colours, reserved });
     if full {
         text.push('\n');
         text.push_str(&render(report, layout));
@@ -55,16 +57,38 @@ pub fn layout() -> Layout {
     Layout { width: size.map(|(width, _)| width.0), lines: is_terminal }
 }
 
-/// Opens a folder for a report.
-pub fn open(folder: &Path, force: bool) -> Result<Destination> {
-    Destination::open(folder, force).map_err(failure)
+/// Where a report goes.
+pub enum Out {
+    /// Page, tables, charts and results, in a folder.
+    Folder(Destination),
+    /// The page alone, and its path.
+    Page(output::Destination, PathBuf),
+}
+
+/// Opens a folder for a report, or a file for its page if the name ends in `.html`.
+pub fn open(out: &Path, force: bool) -> Result<Out> {
+    let is_page = out.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case("html"));
+    // A folder that has such a name already is one.
+    if is_page && !out.is_dir() {
+        return Ok(Out::Page(output::Destination::open(out, force)?, out.to_owned()));
+    }
+    Destination::open(out, force).map(Out::Folder).map_err(failure)
 }
 
 /// Writes the report and returns the path of its page.
-pub fn put(out: &Destination, report: &regauge_measure::Report) -> Result<PathBuf> {
-    let files = regauge_report::files(report).map_err(failure)?;
-    out.put(&files).map_err(failure)?;
-    Ok(out.folder().join(PAGE))
+pub fn put(out: Out, report: &regauge_measure::Report) -> Result<PathBuf> {
+    match out {
+        Out::Folder(folder) => {
+            let files = regauge_report::files(report).map_err(failure)?;
+            folder.put(&files).map_err(failure)?;
+            Ok(folder.folder().join(PAGE))
+        }
+        Out::Page(file, path) => {
+            file.write_all(regauge_report::page(report).as_bytes())?;
+            file.commit()?;
+            Ok(path)
+        }
+    }
 }
 
 fn failure(error: Error) -> Failure {

@@ -62,8 +62,9 @@ impl Section {
     }
 }
 
-/// Returns the whole page. `tables` are the names of the CSV files beside it.
-pub fn html(report: &Report, figures: &[Figure], tables: &[&str]) -> String {
+/// Returns the whole page. `tables` are the names of the CSV files beside it; nothing, if there are no
+/// files beside it.
+pub fn html(report: &Report, figures: &[Figure], tables: Option<&[&str]>) -> String {
     // The answer comes first; with a task, the published comparison is the answer.
     let sections: Vec<Section> = [
         task::section(report, figures),
@@ -78,7 +79,7 @@ pub fn html(report: &Report, figures: &[Figure], tables: &[&str]) -> String {
         machine::noise(report, figures),
         machine::missing(report),
         machine::method(report),
-        files(figures, tables),
+        tables.and_then(|tables| files(figures, tables)),
         summary::unranked(report),
     ]
     .into_iter()
@@ -103,7 +104,10 @@ pub fn html(report: &Report, figures: &[Figure], tables: &[&str]) -> String {
         .flatten()
         .collect(),
         version: visible(&report.regauge),
-        made_from: format!(" from results.json, schema {}", visible(&report.schema)),
+        made_from: match tables {
+            Some(_) => format!(" from results.json, schema {}", visible(&report.schema)),
+            None => String::new(),
+        },
         answer: "summary",
     }
     .html(&sections)
