@@ -54,7 +54,7 @@ impl Finals<'_> {
                 self.look(index, folder, until)
             })?;
             for (index, outcome) in due.iter().zip(outcomes) {
-                if matches!(outcome, Outcome::NotReached) {
+                if is_out_of_time(&outcome, options.patience) {
                     let one = &self.check.contenders[*index];
                     on_the_part.push(format!("{} ({})", one.name, one.runtime.name()));
                     continue;
@@ -128,6 +128,16 @@ impl Finals<'_> {
             row.output_bytes = larger(row.output_bytes, part.0, whole.0);
             row.output_gzip_bytes = larger(row.output_gzip_bytes, part.1, whole.1);
         }
+    }
+}
+
+/// Returns whether there was no time for a check, or not enough: that says nothing about the library,
+/// which keeps its times on the part.
+fn is_out_of_time(outcome: &Outcome, patience: Duration) -> bool {
+    match outcome {
+        Outcome::NotReached => true,
+        Outcome::Late { after, .. } => *after < patience,
+        _ => false,
     }
 }
 

@@ -91,6 +91,30 @@ fn a_winner_that_is_wrong_on_the_whole_of_large_data_falls() {
     assert!(not_timed.is_ruled_out && not_timed.why == "its output is wrong", "{not_timed:?}");
 }
 
+/// The budget may end before a winner is checked on the whole: it keeps its times, and a note says so.
+#[test]
+fn a_winner_that_there_is_no_time_to_check_on_the_whole_stays() {
+    if !has("python3", &["--version"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let element = format!(r#"{{"name": "{}"}}"#, "x".repeat(800));
+    let document = format!("[{}]", vec![element; 4_000].join(","));
+    let mut options = options(folder.path(), "a.json", &document, &["late_when_large"]);
+    options.rounds = None;
+    options.budget = Duration::from_secs(8);
+    let report = run(&options, &mut Quiet).unwrap();
+    let late = row(&report, "test late when large");
+    assert!(late.timing.is_some() && late.whole.is_none(), "{late:?}");
+    let verdict = report.verdict.as_ref().unwrap();
+    assert!(verdict.fields[0].is_decided(), "{verdict:?}");
+    let note = report.notes.iter().find(|note| note.starts_with("Checked on the timed part only"));
+    assert!(
+        note.is_some_and(|note| note.ends_with(": test late when large (Python).")),
+        "{note:?}"
+    );
+}
+
 #[test]
 fn one_that_never_says_hello_leaves_its_runtime_without_a_winner() {
     if !has("python3", &["--version"]) {
