@@ -14,8 +14,6 @@ pub const USES: [(&str, &str); 3] =
 const GAIN_MIN: f64 = 1.05;
 /// What is said of a gain of size.
 const SMALLER: &str = "smaller";
-/// What is said where everyone is left out.
-const NONE_FIT: &str = "none is safe and lossless";
 /// Names of contenders that are listed before the rest is counted.
 const NAMED_MAX: usize = 4;
 
@@ -27,6 +25,8 @@ pub struct Line {
     pub timed: u64,
     /// Contenders that are installed.
     pub found: u64,
+    /// What the user has now, uncompressed: the gains are over this.
+    pub now: Option<String>,
     /// What to use.
     pub outcome: Outcome,
 }
@@ -47,6 +47,8 @@ pub struct Pick {
     pub gain: String,
     /// What the user has now, where the gain is one of size: "json".
     pub than: Option<String>,
+    /// Contenders that could have won, because they have times.
+    pub timed: u64,
 }
 
 /// Returns a line for each runtime and kind of objects that a program works on.
@@ -79,13 +81,14 @@ fn line(report: &Report, verdict: &Verdict, runtime: Runtime, gives: Gives) -> O
     let outcome = if is_decided {
         let pick = |(purpose, _): &(&str, &str)| {
             let choice = choices.iter().find(|one| one.purpose == *purpose);
-            choice.map_or_else(Pick::none, |choice| Pick::of(choice, field))
+            choice.map_or_else(|| Pick::none(timed), |choice| Pick::of(choice, field, timed))
         };
         Outcome::Decided(USES.iter().map(pick).collect())
     } else {
         Outcome::Undecided(why_not(report, field, runtime, gives))
     };
-    Some(Line { name: name(runtime, gives), timed, found, outcome })
+    let now = field.and_then(|field| field.now.as_deref()).map(visible);
+    Some(Line { name: name(runtime, gives), timed, found, now, outcome })
 }
 
 impl Line {
@@ -100,10 +103,10 @@ impl Line {
     }
 
     /// Says why there is no winner.
-    pub fn why_none(&self) -> &str {
+    pub fn why_none(&self) -> String {
         match &self.outcome {
-            Outcome::Decided(_) => NONE_FIT,
-            Outcome::Undecided(why) => why,
+            Outcome::Decided(_) => none_fits(self.timed),
+            Outcome::Undecided(why) => why.clone(),
         }
     }
 
@@ -121,6 +124,26 @@ pub fn name(runtime: Runtime, gives: Gives) -> String {
         Gives::Record => format!("{runtime}, records"),
         Gives::Tree => format!("{runtime}, trees"),
     }
+}
+
+/// Says that all contenders with times are left out; nothing is known about others.
+fn none_fits(timed: u64) -> String {
+    match timed {
+        1 => "the one timed is unsafe or lossy".to_owned(),
+        timed => format!("none of the {timed} timed is safe and lossless"),
+    }
+}
+
+/// Returns how many contenders have times, and how many are installed, in all lines together: as
+/// there, without those that return a tree, unless there are no others.
+pub fn totals(report: &Report) -> (u64, u64) {
+    let (timed, found) =
+        lines(report).iter().fold((0, 0), |sum, line| (sum.0 + line.timed, sum.1 + line.found));
+    if found > 0 {
+        return (timed, found);
+    }
+    let timed = report.rows.iter().filter(|row| row.is_timed()).count();
+    (timed as u64, report.rows.len() as u64)
 }
 
 /// Returns how many of a group have times, and how many there are.
@@ -168,16 +191,16 @@ pub fn listed(names: &[&str], shown_max: usize) -> String {
 }
 
 impl Pick {
-    fn none() -> Pick {
-        Pick { winners: Vec::new(), gain: String::new(), than: None }
+    fn none(timed: u64) -> Pick {
+        Pick { winners: Vec::new(), gain: String::new(), than: None, timed }
     }
 
-    fn of(choice: &Choice, field: Option<&Field>) -> Pick {
+    fn of(choice: &Choice, field: Option<&Field>, timed: u64) -> Pick {
         let winners = choice.winners.iter().map(|one| visible(one)).collect();
         let gain = gain(choice).unwrap_or_default();
         let now = field.and_then(|field| field.now.as_deref()).map(visible);
         let than = now.filter(|_| gain.ends_with(SMALLER));
-        Pick { winners, gain, than }
+        Pick { winners, gain, than, timed }
     }
 
     /// What it saves, and over what: "4.9x smaller than json".
@@ -191,7 +214,7 @@ impl Pick {
     /// Returns the winner in a few words: "orjson + zstd -3", "json or oj (a tie)".
     pub fn text(&self) -> String {
         let [best, rest @ ..] = self.winners.as_slice() else {
-            return NONE_FIT.to_owned();
+            return none_fits(self.timed);
         };
         match rest {
             [] => best.clone(),
@@ -242,7 +265,7 @@ mod tests {
 
     fn pick(winners: &[&str]) -> String {
         let winners = winners.iter().map(|one| (*one).to_owned()).collect();
-        Pick { winners, gain: String::new(), than: None }.text()
+        Pick { winners, gain: String::new(), than: None, timed: 7 }.text()
     }
 
     #[test]
@@ -253,7 +276,8 @@ mod tests {
         assert_eq!(pick(&["json + lz4", "json + zstd -3"]), "json + lz4 or zstd -3 (a tie)");
         assert_eq!(pick(&["json + lz4", "oj"]), "json + lz4 or oj (a tie)");
         assert_eq!(pick(&["json", "oj", "yajl"]), "json (a tie of 3)");
-        assert_eq!(pick(&[]), "none is safe and lossless");
+        assert_eq!(pick(&[]), "none of the 7 timed is safe and lossless");
+        assert_eq!(none_fits(1), "the one timed is unsafe or lossy");
     }
 
     #[test]

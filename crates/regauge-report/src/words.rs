@@ -44,6 +44,29 @@ pub fn busy(share: f64) -> String {
     )
 }
 
+/// Says on which part of a document was timed, or nothing if that is all of it: "Timed on 338 of the
+/// 293,270 elements of $, 0.1% of the file; …".
+pub fn part(report: &Report) -> Option<String> {
+    let part = report.method.part.as_ref()?;
+    Some(format!(
+        "Timed on {} of the {} elements of {}, {} of the file; {}.",
+        thousands(part.elements),
+        thousands(part.of),
+        visible(&part.path),
+        percent(part.share),
+        report.method.beyond_the_part()
+    ))
+}
+
+/// Formats a share: "12%", and "0.1%" if it is less than one.
+fn percent(share: f64) -> String {
+    match share * 100.0 {
+        few if few < 0.05 => "less than 0.1%".to_owned(),
+        few if few < 0.95 => format!("{few:.1}%"),
+        some => format!("{some:.0}%"),
+    }
+}
+
 /// Returns a format as prose writes it: "JSON", "MARC 21". A folder may contain several.
 pub fn format(names: &str) -> String {
     let title = |name: &str| {
@@ -93,12 +116,13 @@ fn word_of(loss: &Loss) -> String {
     known.map_or_else(|| visible(&loss.kind), |(_, word)| (*word).to_owned())
 }
 
-/// Says what a hostile document does: "safe", "runs code", "stopped by 200 kB".
+/// Says what a hostile document does: "safe", "runs code", "stopped by 200 kB". "(docs)" marks what
+/// was not tested, or is refused whatever the tests say: it is what the documentation says.
 pub fn hostile(row: &Row) -> (String, Tone) {
     let Some(safety) = &row.safety else {
         return match &row.unsafe_because {
             Some(_) => ("unsafe (docs)".to_owned(), Tone::Bad),
-            None => ("not tested".to_owned(), Tone::Plain),
+            None => ("safe (docs)".to_owned(), Tone::Plain),
         };
     };
     let reached = match safety.reach {
@@ -150,6 +174,15 @@ mod tests {
     fn formats_have_their_names() {
         assert_eq!(format("msgpack"), "MessagePack");
         assert_eq!(format("cbor, marc, objects"), "CBOR, MARC 21, objects");
+    }
+
+    #[test]
+    fn a_small_share_is_not_called_none() {
+        let check = |share, text: &str| assert_eq!(percent(share), text);
+        check(0.0001, "less than 0.1%");
+        check(0.001_15, "0.1%");
+        check(0.006, "0.6%");
+        check(0.42, "42%");
     }
 
     #[test]

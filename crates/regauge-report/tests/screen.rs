@@ -225,9 +225,19 @@ fn snapshot(name: &str, value: &Value) -> String {
 #[test]
 fn five_runtimes() {
     let text = snapshot("five", &five());
-    for words in ["json or oj (a tie)", "same as now", "7.7x smaller", "stopped by 200 kB"] {
+    for words in [
+        "json or oj (a tie)",
+        "same as now",
+        "7.7x smaller",
+        "stopped by 200 kB",
+        "Smaller, faster: than json, uncompressed",
+    ] {
         assert!(text.contains(words), "{words}:\n{text}");
     }
+    // What was not tested is rated from its documentation, and says so.
+    let all = shown(&five(), View { full: true, ..View::default() });
+    let line = all.lines().find(|line| line.starts_with(" yajl")).unwrap();
+    assert!(line.ends_with("safe (docs)"), "{line}");
 }
 
 #[test]
@@ -250,7 +260,8 @@ fn nothing_decided() {
     }
     report["interrupted"] = json!(true);
     let text = snapshot("nothing", &report);
-    assert!(text.contains("7 of 7 timed, no answer: none is safe and lossless"), "{text}");
+    let why = "7 of 7 timed, no answer: none of the 7 timed is safe and lossless";
+    assert!(text.contains(why), "{text}");
     assert!(text.contains("Interrupted: "), "{text}");
 }
 
@@ -276,6 +287,60 @@ fn usual_ones_that_were_not_timed() {
     assert!(text.contains("4 of 7 timed, no answer: orjson, msgspec (json) not timed"), "{text}");
     let line = text.lines().find(|line| line.starts_with("Python")).unwrap();
     assert!(!line.contains("ormsgpack"), "{line}");
+}
+
+/// Libraries without a row, because there was no time for them, are counted as on the page.
+#[test]
+fn those_that_were_not_reached_are_counted() {
+    let mut report = base(&["python", "ruby"]);
+    push(&mut report, "/verdict/fields", field("python", (7, 16), &[("cbor2", true)]));
+    push(&mut report, "/verdict/fields", field("ruby", (4, 5), &[("yajl", false)]));
+    let text = shown(&report, View::default());
+    assert!(text.lines().next().unwrap().ends_with("11 of 21 libraries timed"), "{text}");
+    assert!(text.contains("7 of 16 timed, no answer: cbor2 not timed"), "{text}");
+}
+
+/// Of what is said of several libraries the list gives way, and not the reason.
+#[test]
+fn notes_keep_their_reasons() {
+    let mut report = five();
+    let names = vec!["a library of some length (Node.js)"; 8].join(", ");
+    let reason = "x".repeat(170);
+    report["notes"] = json!([
+        format!("Not timed, because the budget ran out: {names}."),
+        format!("A note that does not fit {reason}."),
+        "A short one.",
+    ]);
+    let text = shown(&report, View::default());
+    let note = text.split("Note: Not timed").nth(1).unwrap();
+    assert!(note.starts_with(", because the budget ran out: a library of"), "{text}");
+    assert!(note.contains("(Node.js), …"), "{text}");
+    assert!(text.contains("Note: A short one.") && !text.contains("xx"), "{text}");
+    assert!(text.contains("1 more note: --full"), "{text}");
+}
+
+/// What the caller prints below the screen is part of it.
+#[test]
+fn lines_of_the_caller_have_room() {
+    for reserved in [0, 2, 6] {
+        let text = shown(&five(), View { reserved, ..View::default() });
+        assert!(text.lines().count() + reserved <= LINES, "{reserved}:\n{text}");
+    }
+}
+
+/// Where runtimes have different libraries now, the legend names them all, if it has room.
+#[test]
+fn gains_say_over_what() {
+    let mut report = five();
+    report["verdict"]["fields"][0]["now"] = json!("serde_json");
+    report["verdict"]["fields"][1]["now"] = json!("jackson");
+    let text = shown(&report, View::default());
+    let legend = "Smaller, faster: than json (Rust: serde_json; Java: jackson), uncompressed";
+    assert!(text.contains(legend), "{text}");
+    report["verdict"]["fields"][2]["now"] = json!("a library with a long name");
+    let text = shown(&report, View::default());
+    let legend = "Smaller, faster: than the usual library for this format, uncompressed";
+    assert!(text.contains(legend), "{text}");
 }
 
 #[test]

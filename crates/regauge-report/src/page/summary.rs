@@ -9,7 +9,7 @@ use crate::answer::{self, Line, Pick, USES};
 use crate::charts::{Figure, Part};
 use crate::table::{Tone, is_long, tag};
 use crate::text::visible;
-use crate::words::{busy, without_times};
+use crate::words::{self, busy, without_times};
 
 /// Returns the section: what to use in each runtime for each purpose, and size against time.
 pub fn section(report: &Report, figures: &[Figure]) -> Option<Section> {
@@ -59,7 +59,7 @@ fn table(answer: &[Line]) -> Markup {
                                     td.long[is_long(&pick.text()) || is_long(&pick.gain_over())] data-l=(title) { (cell(pick)) }
                                 }
                             } @else {
-                                td.care.long[is_long(line.why_none())] colspan="3" { "No answer: " (line.why_none()) }
+                                td.care.long[is_long(&line.why_none())] colspan="3" { "No answer: " (line.why_none()) }
                             }
                         }
                     }
@@ -101,16 +101,7 @@ fn warnings(report: &Report) -> Markup {
     if report.interrupted {
         warnings.push("Interrupted: these are the results so far.".to_owned());
     }
-    if let Some(part) = &report.method.part {
-        warnings.push(format!(
-            "Timed on {} of the {} elements of {}, {:.0}% of the file; {}.",
-            thousands(part.elements),
-            thousands(part.of),
-            visible(&part.path),
-            part.share * 100.0,
-            report.method.beyond_the_part()
-        ));
-    }
+    warnings.extend(words::part(report));
     warnings.extend(report.busy_share().map(busy));
     html! {
         @for warning in warnings {

@@ -3,82 +3,101 @@
 use regauge_measure::Report;
 use regauge_measure::report::Row;
 
-use super::line::{Line, Style, cut, width, wrapped};
+use super::line::{Line, Style, width, wrapped};
 use crate::answer::listed;
 use crate::text::visible;
 use crate::words::without_times;
 
-/// Lines for the notes.
-const NOTES_MAX: usize = 3;
+/// Lines for a list of names, and for a note.
+const EACH_MAX: usize = 2;
+/// Lines for all notes, and for how many more there are.
+const NOTES_MAX: usize = 4;
 
 /// Returns what could not be measured, and the notes: an empty line and a few more.
 pub fn lines(report: &Report, width_max: usize) -> Vec<Line> {
-    let mut lines = Vec::new();
-    let mut add = |text: String, lines_max: usize| {
-        let mut parts = wrapped(&text, width_max);
-        if parts.len() > lines_max {
-            parts.truncate(lines_max);
-            if let Some(last) = parts.last_mut() {
-                *last = format!("{} …", cut(last, width_max - 2).trim_end_matches('…'));
-            }
-        }
-        lines.extend(parts.into_iter().map(|text| Line::of(text, Style::Faint)));
-    };
-    let names_max = (width_max / 12).max(2);
-    if let Some(text) = unranked(report, names_max) {
-        add(text, 2);
-    }
-    if let Some(text) = missing(report, names_max) {
-        add(text, 2);
-    }
+    let mut texts = Vec::new();
+    texts.extend(unranked(report).and_then(|list| list.fitted(width_max)));
+    texts.extend(missing(report).and_then(|list| list.fitted(width_max)));
     let notes = notes(report);
-    let shown = if notes.len() <= NOTES_MAX { notes.len() } else { NOTES_MAX - 1 };
-    for note in &notes[..shown] {
-        add(format!("Note: {note}"), 1);
+    let (mut shown, mut taken) = (0, 0);
+    for note in &notes {
+        let Some(lines) = fitted(&format!("Note: {note}"), width_max) else { continue };
+        let is_last = shown + 1 == notes.len();
+        if taken + lines.len() + usize::from(!is_last) > NOTES_MAX {
+            continue;
+        }
+        taken += lines.len();
+        shown += 1;
+        texts.push(lines);
     }
     if shown < notes.len() {
-        add(format!("{} more notes: --full", notes.len() - shown), 1);
+        let more = notes.len() - shown;
+        let text = if more == 1 { "1 more note" } else { &format!("{more} more notes") };
+        texts.push(vec![format!("{text}: --full")]);
     }
+    let mut lines: Vec<Line> =
+        texts.into_iter().flatten().map(|text| Line::of(text, Style::Faint)).collect();
     if !lines.is_empty() {
         lines.insert(0, Line::default());
     }
     lines
 }
 
-/// Returns text such as "No times: oj (Ruby, failed), …".
-fn unranked(report: &Report, names_max: usize) -> Option<String> {
-    let rows: Vec<&Row> = report.rows.iter().filter(|row| !row.is_timed()).collect();
-    let mut names: Vec<(bool, String)> = rows
-        .iter()
-        .map(|row| {
-            let name =
-                format!("{} ({}, {})", row.contender, row.runtime.name(), without_times(row));
-            (!row.usual, name)
+/// Wraps a note. A list of names at its end is shortened to fit; a note without one that does not fit
+/// is left to `--full`, because its reason would be cut.
+fn fitted(text: &str, width_max: usize) -> Option<Vec<String>> {
+    let lines = wrapped(text, width_max);
+    if lines.len() <= EACH_MAX {
+        return Some(lines);
+    }
+    let (reason, names) = text.rsplit_once(": ")?;
+    let names: Vec<&str> = names.trim_end_matches('.').split(", ").collect();
+    (1..names.len()).rev().find_map(|count| {
+        let lines = wrapped(&format!("{reason}: {}, …", names[..count].join(", ")), width_max);
+        (lines.len() <= EACH_MAX).then_some(lines)
+    })
+}
+
+/// Names that are listed, as many as have room, between fixed words.
+struct List {
+    begin: &'static str,
+    names: Vec<String>,
+    end: &'static str,
+}
+
+impl List {
+    /// Returns the lines with as many names as fit.
+    fn fitted(&self, width_max: usize) -> Option<Vec<String>> {
+        let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
+        (1..=names.len()).rev().find_map(|count| {
+            let text = format!("{}{}{}", self.begin, listed(&names, count), self.end);
+            let lines = wrapped(&text, width_max);
+            (lines.len() <= EACH_MAX || count == 1).then_some(lines)
         })
-        .collect();
-    names.sort_by_key(|(is_unusual, _)| *is_unusual);
-    let names: Vec<&str> = names.iter().map(|(_, name)| name.as_str()).collect();
-    // Each comes with two words.
-    let names_max = names_max.div_ceil(2);
-    (!names.is_empty()).then(|| format!("No times: {}", listed(&names, names_max)))
+    }
+}
+
+/// Returns text such as "No times: oj (Ruby, failed), …".
+fn unranked(report: &Report) -> Option<List> {
+    let mut rows: Vec<&Row> = report.rows.iter().filter(|row| !row.is_timed()).collect();
+    rows.sort_by_key(|row| !row.usual);
+    let name =
+        |row: &&Row| format!("{} ({}, {})", row.contender, row.runtime.name(), without_times(row));
+    let names: Vec<String> = rows.iter().map(name).collect();
+    (!names.is_empty()).then_some(List { begin: "No times: ", names, end: "" })
 }
 
 /// Returns text such as "Not installed: oj (Ruby) and 22 more; --setup installs them".
-fn missing(report: &Report, names_max: usize) -> Option<String> {
+fn missing(report: &Report) -> Option<List> {
     let mut missing: Vec<_> = report.missing.iter().collect();
     missing.sort_by_key(|one| !one.usual);
     let names: Vec<String> =
         missing.iter().map(|one| format!("{} ({})", one.contender, one.runtime.name())).collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    if names.is_empty() {
-        return None;
-    }
-    let names_max = names_max.saturating_sub(2).div_ceil(2).max(1);
-    let how = match report.machine.can_set_up() {
-        true => "--setup installs them",
-        false => "--list says how to get them",
+    let end = match report.machine.can_set_up() {
+        true => "; --setup installs them",
+        false => "; --list says how to get them",
     };
-    Some(format!("Not installed: {}; {how}", listed(&names, names_max)))
+    (!names.is_empty()).then_some(List { begin: "Not installed: ", names, end })
 }
 
 fn notes(report: &Report) -> Vec<String> {

@@ -8,7 +8,7 @@ mod task;
 use regauge_measure::{Report, bytes, thousands};
 
 use crate::answer::{self, Pick, USES};
-use crate::text::{label, visible};
+use crate::text::label;
 use crate::words;
 
 use line::{Line, Style, width, wrapped};
@@ -33,6 +33,8 @@ pub struct View {
     pub full: bool,
     /// Whether the terminal takes colours.
     pub colours: bool,
+    /// Lines that the caller prints after these; they count as part of the screen.
+    pub reserved: usize,
 }
 
 impl View {
@@ -47,7 +49,7 @@ impl View {
 pub fn screen(report: &Report, view: View) -> String {
     let width = view.width();
     let mut lines = head(report, width);
-    let room = if view.full { usize::MAX } else { LINES };
+    let room = if view.full { usize::MAX } else { LINES.saturating_sub(view.reserved) };
     if let Some(task) = &report.task {
         let left = room.saturating_sub(lines.len() + 1);
         lines.push(Line::default());
@@ -112,8 +114,7 @@ fn faint(text: String) -> Line {
 
 /// Returns text such as "88 libraries timed, 23 not installed".
 fn counts(report: &Report) -> String {
-    let timed = report.rows.iter().filter(|row| row.is_timed()).count();
-    let found = report.rows.len();
+    let (timed, found) = answer::totals(report);
     let mut parts = Vec::new();
     match found {
         0 => {}
@@ -133,16 +134,7 @@ fn remarks(report: &Report) -> Vec<String> {
     if report.interrupted {
         list.push("Interrupted: these are the results so far.".to_owned());
     }
-    if let Some(part) = &method.part {
-        list.push(format!(
-            "Timed on {} of the {} elements of {}, {:.0}% of the file; {}.",
-            thousands(part.elements),
-            thousands(part.of),
-            visible(&part.path),
-            part.share * 100.0,
-            method.beyond_the_part()
-        ));
-    }
+    list.extend(words::part(report));
     if method.every > 1 && report.rows.iter().any(regauge_measure::report::Row::is_timed) {
         list.push(format!(
             "Timed on {} of them, evenly spread; {}.",
@@ -160,7 +152,9 @@ fn answer_lines(report: &Report, width_max: usize) -> Vec<Line> {
         return Vec::new();
     }
     if width_max < COLUMNS_MIN {
-        return stacked(&answer, width_max);
+        let mut lines = stacked(&answer, width_max);
+        lines.extend(legend(&answer, width_max));
+        return lines;
     }
     let name_width = answer.iter().map(|line| width(&line.name)).max().unwrap_or(0).min(18) + 2;
     let column = (width_max - name_width) / USES.len();
@@ -191,7 +185,39 @@ fn answer_lines(report: &Report, width_max: usize) -> Vec<Line> {
             lines.push(line);
         }
     }
+    lines.extend(legend(&answer, width_max));
     lines
+}
+
+/// Says what the gains are over, in a line if that is possible.
+fn legend(answer: &[answer::Line], width_max: usize) -> Vec<Line> {
+    const WORDS: [&str; 3] = ["smaller", "cheaper", "faster"];
+    let with_gains: Vec<&answer::Line> = answer
+        .iter()
+        .filter(|line| {
+            let picks = line.picks().unwrap_or_default();
+            picks.iter().any(|pick| WORDS.iter().any(|word| pick.gain.ends_with(word)))
+        })
+        .collect();
+    let mut than: Vec<(&str, Vec<&str>)> = Vec::new();
+    for line in &with_gains {
+        let Some(now) = line.now.as_deref() else { continue };
+        match than.iter_mut().find(|(known, _)| *known == now) {
+            Some((_, names)) => names.push(&line.name),
+            None => than.push((now, vec![&line.name])),
+        }
+    }
+    // What most have needs no names.
+    than.sort_by_key(|(_, names)| std::cmp::Reverse(names.len()));
+    let Some(((now, _), others)) = than.split_first() else { return Vec::new() };
+    let others: Vec<String> =
+        others.iter().map(|(now, names)| format!("{}: {now}", names.join(", "))).collect();
+    let others =
+        if others.is_empty() { String::new() } else { format!(" ({})", others.join("; ")) };
+    let text = format!("Smaller, faster: than {now}{others}, uncompressed");
+    let short = "Smaller, faster: than the usual library for this format, uncompressed";
+    let fitting = [text.as_str(), short].into_iter().find(|text| width(text) <= width_max);
+    wrapped(fitting.unwrap_or(&text), width_max).into_iter().map(faint).collect()
 }
 
 /// Returns a pick in a column: the winner, and below it what it saves.
