@@ -304,7 +304,7 @@ fn those_that_were_not_reached_are_counted() {
 #[test]
 fn notes_keep_their_reasons() {
     let mut report = five();
-    let names = vec!["a library of some length (Node.js)"; 8].join(", ");
+    let names = ["a library of some length (Node.js)"; 8].join(", ");
     let reason = "x".repeat(170);
     report["notes"] = json!([
         format!("Not timed, because the budget ran out: {names}."),
