@@ -274,6 +274,13 @@ impl Output for Outlet {
     fn release(&mut self) -> io::Result<()> {
         self.with_way(|output| output.release())
     }
+    fn can_truncate(&self) -> bool {
+        matches!(&self.way, Way::Patched(output) if output.can_truncate())
+    }
+    fn truncate(&mut self, offset: u64) -> io::Result<()> {
+        self.bytes = offset;
+        self.with_way(|output| output.truncate(offset))
+    }
 }
 
 #[cfg(test)]

@@ -278,6 +278,7 @@ pub fn options(arguments: &Convert, source: &Source, to: Format) -> Result<Optio
     options.documents = arguments.documents.into();
     options.duplicate_keys = arguments.duplicate_keys.into();
     options.skip_bad = arguments.bad != Bad::Stop;
+    options.keep_bad = arguments.bad != Bad::Skip || arguments.report.is_some();
     options.report = arguments.report.is_some();
     options.select = selection(arguments)?;
     options.head = arguments.head;

@@ -22,6 +22,14 @@ const FLUSH_BYTES: usize = 256 << 10;
 /// headers.
 pub const HOLD_BYTES: u64 = 8 << 20;
 
+/// A checkpoint whose bytes may leave for the output, which drops them on a rollback.
+#[derive(Clone, Copy)]
+struct Undo {
+    position: u64,
+    /// The byte before it.
+    before: Option<u8>,
+}
+
 /// A growing buffer with an optional output.
 pub struct Out<'o> {
     buf: Vec<u8>,
@@ -30,6 +38,10 @@ pub struct Out<'o> {
     output: Option<Box<dyn Output + Send + 'o>>,
     /// Nothing from this absolute position on may be flushed: a record may yet be rolled back.
     checkpoint: Option<u64>,
+    /// See [`Out::checkpoint_in_output`].
+    undo: Option<Undo>,
+    /// The output has yet to drop what it has from here on.
+    cut: Option<u64>,
     /// The limit on the bytes that a checkpoint may hold back.
     record_bytes: u64,
     flush_bytes: usize,
@@ -43,6 +55,8 @@ impl<'o> Out<'o> {
             base: 0,
             output: None,
             checkpoint: None,
+            undo: None,
+            cut: None,
             record_bytes: u64::MAX,
             flush_bytes: FLUSH_BYTES,
         }
@@ -64,6 +78,8 @@ impl<'o> Out<'o> {
             base: 0,
             output: Some(Box::new(output)),
             checkpoint: None,
+            undo: None,
+            cut: None,
             record_bytes,
             flush_bytes,
         }
@@ -157,6 +173,9 @@ impl<'o> Out<'o> {
     /// `Io` from the output.
     pub fn flush_before(&mut self, keep_from: u64) -> Result {
         let Some(output) = &mut self.output else { return Ok(()) };
+        if let Some(position) = self.cut.take() {
+            output.truncate(position)?;
+        }
         let keep_from = keep_from.min(self.checkpoint.unwrap_or(u64::MAX));
         let count = keep_from.saturating_sub(self.base).min(self.buf.len() as u64) as usize;
         if count > 0 {
@@ -240,8 +259,27 @@ impl<'o> Out<'o> {
         self.checkpoint = Some(self.position());
     }
 
+    /// Records this position for [`rollback`](Out::rollback) if the output can be truncated, so that
+    /// nothing after it has to stay in memory. Returns `false` if it cannot. The byte before the
+    /// position is in memory after a rollback.
+    pub fn checkpoint_in_output(&mut self) -> bool {
+        let can_truncate = self.output.as_ref().is_some_and(|output| output.can_truncate());
+        let before = self.buf.last().copied();
+        self.undo = can_truncate.then(|| Undo { position: self.position(), before });
+        can_truncate
+    }
+
     /// Drops everything since the checkpoint.
     pub fn rollback(&mut self) {
+        if let Some(Undo { position, before }) = self.undo {
+            let first = position - u64::from(before.is_some());
+            if first < self.base {
+                self.buf.clear();
+                self.buf.extend(before);
+                (self.base, self.cut) = (first, Some(first));
+            }
+            return self.buf.truncate((position - self.base) as usize);
+        }
         let checkpoint = self.checkpoint.expect("a checkpoint was taken");
         self.buf.truncate((checkpoint - self.base) as usize);
     }

@@ -35,6 +35,21 @@ pub trait Output {
     /// # Errors
     /// `Io` errors from the system.
     fn release(&mut self) -> io::Result<()>;
+
+    /// Returns whether written bytes can be taken back with [`truncate`](Output::truncate).
+    fn can_truncate(&self) -> bool {
+        false
+    }
+
+    /// Drops everything from `offset` on, counted from the first byte ever written. Only called if
+    /// [`can_truncate`](Output::can_truncate) says so.
+    ///
+    /// # Errors
+    /// `Io` errors from the system, and `Unsupported` from an output that cannot.
+    fn truncate(&mut self, offset: u64) -> io::Result<()> {
+        let _ = offset;
+        Err(io::ErrorKind::Unsupported.into())
+    }
 }
 
 impl<O: Output + ?Sized> Output for &mut O {
@@ -50,6 +65,12 @@ impl<O: Output + ?Sized> Output for &mut O {
     fn release(&mut self) -> io::Result<()> {
         (**self).release()
     }
+    fn can_truncate(&self) -> bool {
+        (**self).can_truncate()
+    }
+    fn truncate(&mut self, offset: u64) -> io::Result<()> {
+        (**self).truncate(offset)
+    }
 }
 
 /// A regular file, patched in place.
@@ -57,6 +78,8 @@ impl<O: Output + ?Sized> Output for &mut O {
 pub struct FileOutput {
     file: File,
     start: u64,
+    /// Nothing follows the place where it begins.
+    is_at_end: bool,
 }
 
 impl FileOutput {
@@ -64,10 +87,11 @@ impl FileOutput {
     /// appending.
     ///
     /// # Errors
-    /// `Io` errors from querying the position.
+    /// `Io` errors from querying the position and the length.
     pub fn new(mut file: File) -> io::Result<FileOutput> {
         let start = file.stream_position()?;
-        Ok(FileOutput { file, start })
+        let is_at_end = file.metadata()?.len() <= start;
+        Ok(FileOutput { file, start, is_at_end })
     }
 }
 
@@ -89,6 +113,17 @@ impl Output for FileOutput {
     }
 
     fn release(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn can_truncate(&self) -> bool {
+        self.is_at_end
+    }
+
+    fn truncate(&mut self, offset: u64) -> io::Result<()> {
+        let end = self.start + offset;
+        self.file.set_len(end)?;
+        self.file.seek(SeekFrom::Start(end))?;
         Ok(())
     }
 }

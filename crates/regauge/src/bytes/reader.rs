@@ -53,6 +53,9 @@ pub trait Parse {
     /// The format.
     const FORMAT: Format;
 
+    /// Whether [`resync`](Parse::resync) looks at the bytes before the place of the error.
+    const RESYNCS_BY_RECORD: bool = true;
+
     /// Consumes `bytes[*pos..]`, driving `sink`, until a document ends, the input ends, or a token
     /// is cut off by the end of the window. Sets `*pos` to the end of what it consumed or, on an
     /// error, to the place of the event that failed. The state between calls is kept in the parser.
@@ -115,6 +118,21 @@ pub struct Skipped {
     pub bytes: Vec<u8>,
 }
 
+impl Skipped {
+    /// Adds bytes. Hands over pieces of [`WINDOW_BYTES`], so that no long record is held twice.
+    fn add(&mut self, bytes: &[u8], take: &mut dyn FnMut(Skipped) -> Result) -> Result {
+        for bytes in bytes.chunks(WINDOW_BYTES) {
+            if self.bytes.len() >= WINDOW_BYTES {
+                let offset = self.offset + self.bytes.len() as u64;
+                let next = Skipped { error: None, continues: true, offset, bytes: Vec::new() };
+                take(std::mem::replace(self, next))?;
+            }
+            self.bytes.extend_from_slice(bytes);
+        }
+        Ok(())
+    }
+}
+
 enum Input<'a> {
     Slice(&'a [u8]),
     Stream { read: Box<dyn Read + Send + 'a>, buffer: Vec<u8>, filled: usize, eof: bool },
@@ -130,8 +148,12 @@ pub struct Reader<'a, P> {
     start: usize,
     /// Bytes of input before the window.
     base: u64,
+    /// Where the current document begins in the input.
+    origin: u64,
     records: u64,
     keep_record: bool,
+    /// Whether broken records may be passed over.
+    skips: bool,
     /// Whether the rest of the input was skipped, within a document.
     is_over: bool,
 }
@@ -145,8 +167,10 @@ impl<'a, P: Parse> Reader<'a, P> {
             pos: 0,
             start: 0,
             base: 0,
+            origin: 0,
             records: 0,
             keep_record: false,
+            skips: false,
             is_over: false,
         }
     }
@@ -162,7 +186,13 @@ impl<'a, P: Parse> Reader<'a, P> {
     /// Keeps the whole current record in memory, so that [`skip_bad`](Reader::skip_bad) can return
     /// its bytes. [`Limits::record_bytes`] bounds it.
     pub fn keep_records(&mut self, keep: bool) {
-        self.keep_record = keep;
+        (self.keep_record, self.skips) = (keep, keep);
+    }
+
+    /// Lets broken records be [passed over](Reader::pass_over) by a caller who has no use for their
+    /// bytes: those that have left the window may be missing from the pieces.
+    pub fn skip_records(&mut self) {
+        (self.keep_record, self.skips) = (P::RESYNCS_BY_RECORD, true);
     }
 
     /// Returns how many documents were completed or skipped.
@@ -191,6 +221,7 @@ impl<'a, P: Parse> Reader<'a, P> {
             return Ok(false);
         }
         self.start = self.pos;
+        self.origin = self.base + self.start as u64;
         loop {
             match self.step(sink)? {
                 Status::Document => return Ok(true),
@@ -331,10 +362,10 @@ impl<'a, P: Parse> Reader<'a, P> {
     /// # Errors
     /// `error` itself, an error from reading on, or an error of `take`.
     pub fn pass_over(&mut self, error: Error, take: &mut dyn FnMut(Skipped) -> Result) -> Result {
-        if matches!(error.kind(), ErrorKind::Io | ErrorKind::Refused) || !self.keep_record {
+        if matches!(error.kind(), ErrorKind::Io | ErrorKind::Refused) || !self.skips {
             return Err(error);
         }
-        let offset = self.base + self.start as u64;
+        let offset = self.origin;
         let mut piece = Skipped { error: Some(error), continues: false, offset, bytes: Vec::new() };
         loop {
             let (bytes, last) = match &self.input {
@@ -343,12 +374,12 @@ impl<'a, P: Parse> Reader<'a, P> {
             };
             let found = self.parser.resync(bytes, self.start, self.pos, last);
             if let Resync::At(next) | Resync::Past(next) = found {
-                piece.bytes.extend_from_slice(&bytes[self.start..next.max(self.start)]);
+                piece.add(&bytes[self.start..next.max(self.start)], take)?;
                 (self.pos, self.start) = (next, next);
             }
             match found {
                 Resync::Never if last && self.is_cut(piece.error.as_ref()) => {
-                    piece.bytes.extend_from_slice(&bytes[self.start..]);
+                    piece.add(&bytes[self.start..], take)?;
                     (self.pos, self.start) = (bytes.len(), bytes.len());
                     self.is_over = true;
                     self.records += 1;
@@ -366,12 +397,6 @@ impl<'a, P: Parse> Reader<'a, P> {
                     return take(piece);
                 }
                 Resync::Past(_) | Resync::More => {
-                    if piece.bytes.len() >= WINDOW_BYTES {
-                        let offset = piece.offset + piece.bytes.len() as u64;
-                        let next =
-                            Skipped { error: None, continues: true, offset, bytes: Vec::new() };
-                        take(std::mem::replace(&mut piece, next))?;
-                    }
                     self.refill()?;
                 }
             }
@@ -398,7 +423,7 @@ impl<P: Parse> Reader<'_, P> {
         let error = if io {
             error
         } else {
-            let place = error.offset().unwrap_or(self.base + self.start as u64);
+            let place = error.offset().unwrap_or(self.origin);
             let error = error.in_format(self.parser.format());
             match error.record() {
                 // It is about a document before, which the writer has kept in memory.
@@ -413,7 +438,7 @@ impl<P: Parse> Reader<'_, P> {
             Input::Slice(bytes) => &bytes[self.start..self.pos],
             Input::Stream { buffer, .. } => &buffer[self.start..self.pos],
         };
-        let offset = self.base + self.start as u64;
+        let offset = self.origin;
         Ok(Skipped { error: Some(error), continues: false, offset, bytes: bytes.to_vec() })
     }
 }

@@ -155,7 +155,10 @@ impl Job<'_> {
         on_bad: &mut OnBad<'_>,
     ) -> Result<Summary> {
         let options = self.options;
-        reader.keep_records(options.skip_bad);
+        match options.skip_bad && !options.keep_bad {
+            true => reader.skip_records(),
+            false => reader.keep_records(options.skip_bad),
+        }
         let elements = self.pick.is_some() && options.counts_elements();
         let (most, pick) = match self.pick {
             // The loop ends after so many documents.
@@ -315,6 +318,19 @@ fn placed<W: Writer + ?Sized>(error: Error, writer: &W) -> Error {
     }
 }
 
+/// Adds to what a writer without documents says that all of them were skipped.
+#[cold]
+fn all_bad(error: Error, ran: &Ran, first: &str) -> Error {
+    let skipped = match ran.bad_records {
+        1 => format!("a file whose one document was broken and skipped ({first})"),
+        count => format!("a file whose {count} documents were broken and skipped (first: {first})"),
+    };
+    match error.kind() {
+        ErrorKind::Unrepresentable => error.within(&skipped),
+        _ => error,
+    }
+}
+
 /// The main loop.
 struct Loop<'t> {
     skip_bad: bool,
@@ -341,6 +357,7 @@ impl Loop<'_> {
     ) -> Result<Ran> {
         let skip_bad = self.skip_bad;
         let mut ran = Ran { bad_records: 0, is_cut: false };
+        let mut first_bad = None;
         loop {
             if skip_bad {
                 writer.checkpoint();
@@ -351,6 +368,9 @@ impl Loop<'_> {
             }
             let mut take = |mut piece: Skipped| {
                 piece.error = piece.error.filter(|_| ran.bad_records < NAMED_BAD_RECORDS);
+                if first_bad.is_none() {
+                    first_bad = piece.error.as_ref().map(|error| error.message().to_owned());
+                }
                 on_bad(piece)
             };
             match reader.next(writer) {
@@ -369,7 +389,11 @@ impl Loop<'_> {
             writer.rollback();
             ran.bad_records += 1;
         }
-        writer.finish()?;
+        let finished = writer.finish();
+        finished.map_err(|error| match first_bad {
+            Some(first) if reader.records() == ran.bad_records => all_bad(error, &ran, &first),
+            _ => error,
+        })?;
         Ok(ran)
     }
 }

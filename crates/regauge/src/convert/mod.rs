@@ -160,6 +160,12 @@ impl Output for Discard {
     fn release(&mut self) -> std::io::Result<()> {
         Ok(())
     }
+    fn can_truncate(&self) -> bool {
+        true
+    }
+    fn truncate(&mut self, _: u64) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Reads `input`, a stream of [`Options::from`], into a custom sink, on the calling thread.

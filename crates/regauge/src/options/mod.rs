@@ -52,6 +52,9 @@ pub struct Options {
     pub documents: Documents,
     /// Whether a broken record is skipped (and reported) instead of ending the run.
     pub skip_bad: bool,
+    /// Whether the bytes of skipped records are of use to the caller. Without them, a long document
+    /// need not stay in memory until it is whole.
+    pub keep_bad: bool,
     /// What to do with a key that occurs twice in one map.
     pub duplicate_keys: DuplicateKeys,
     /// Which values are kept, left out and renamed, by their paths in the input.
@@ -118,6 +121,7 @@ impl Options {
             limits: Limits::default(),
             documents: Documents::default(),
             skip_bad: false,
+            keep_bad: true,
             duplicate_keys: DuplicateKeys::default(),
             select: Selection::default(),
             head: None,

@@ -1,7 +1,9 @@
 //! Tests of [`super`].
 
 use super::*;
-use crate::bytes::output::StreamOutput;
+use std::io::{Read as _, Seek as _, Write as _};
+
+use crate::bytes::output::{FileOutput, StreamOutput};
 
 #[test]
 fn a_checkpoint_holds_bytes_back() {
@@ -17,6 +19,44 @@ fn a_checkpoint_holds_bytes_back() {
     out.finish().unwrap();
     drop(out);
     assert_eq!(sink, b"good better");
+}
+
+#[test]
+fn a_file_drops_what_is_rolled_back() {
+    let mut file = tempfile::tempfile().unwrap();
+    let output = FileOutput::new(file.try_clone().unwrap()).unwrap();
+    let mut out = Out::to_output(output, 4);
+    out.extend(b"good,");
+    for _ in 0..2 {
+        assert!(out.checkpoint_in_output());
+        out.extend(b"bad and far too long,");
+        out.flush_before(u64::MAX).unwrap();
+        assert_eq!(out.held(), b"", "nothing waits for the rollback");
+        out.extend(b"bad");
+        out.rollback();
+        assert_eq!(out.position(), 5);
+        assert_eq!(out.held().last(), Some(&b','));
+        // Nothing has left this time.
+        out.extend(b"worse");
+        out.rollback();
+    }
+    out.held_mut().pop();
+    out.extend(b"!");
+    out.finish().unwrap();
+    drop(out);
+    let mut text = String::new();
+    file.rewind().unwrap();
+    file.read_to_string(&mut text).unwrap();
+    assert_eq!(text, "good!");
+}
+
+#[test]
+fn a_file_that_goes_on_is_not_truncated() {
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(b"what is there").unwrap();
+    file.rewind().unwrap();
+    let mut out = Out::to_output(FileOutput::new(file).unwrap(), 1 << 20);
+    assert!(!out.checkpoint_in_output());
 }
 
 #[test]

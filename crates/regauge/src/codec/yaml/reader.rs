@@ -37,6 +37,7 @@ impl Parser {
 
 impl Parse for Parser {
     const FORMAT: Format = Format::Yaml;
+    const RESYNCS_BY_RECORD: bool = false;
 
     fn limits(&self) -> &Limits {
         &self.machine.limits

@@ -8,6 +8,7 @@ mod suites;
 use std::fmt::Write;
 
 use super::{Options, Parser, Reader, Schema};
+use crate::bytes::reader::Skipped;
 use crate::policy::event::Source;
 use crate::policy::event::recorder::Pieces;
 use crate::policy::fidelity::{Fidelity, OnLoss};
@@ -303,6 +304,27 @@ fn broken_documents_are_passed_over() {
         }
     }
     assert_eq!(values, ["1", r#""x""#, "3"]);
+}
+
+#[test]
+fn a_broken_document_is_passed_over_without_its_bytes() {
+    let long = "- a\n".repeat(1 << 18);
+    let text = format!("--- 1\n---\n{long}\t: [\n--- 3\n");
+    let mut reader = Reader::from_read(Parser::default(), text.as_bytes());
+    reader.skip_records();
+    let mut builder = Builder::new(&Limits::default());
+    assert!(reader.next(&mut builder).unwrap());
+    let error = reader.next(&mut Builder::new(&Limits::default())).unwrap_err();
+    let mut pieces = Vec::new();
+    let mut take = |piece: Skipped| -> Result {
+        pieces.push((piece.error.is_some(), piece.offset));
+        Ok(())
+    };
+    reader.pass_over(error, &mut take).unwrap();
+    assert_eq!(pieces[0], (true, 6), "where the document begins");
+    let mut builder = Builder::new(&Limits::default());
+    assert!(reader.next(&mut builder).unwrap());
+    assert_eq!(builder.take().unwrap().to_string(), "3");
 }
 
 #[test]
