@@ -67,6 +67,12 @@ pub(super) fn line_at(bytes: &[u8], at: usize) -> (Range<usize>, usize) {
     (at..at + without_return(&bytes[at..end]).len(), next)
 }
 
+/// Returns the first line without its end, if it is whole.
+pub(super) fn whole_line(bytes: &[u8], last: bool) -> Option<&[u8]> {
+    let (line, next) = line_at(bytes, 0);
+    (last || bytes[..next].ends_with(b"\n")).then(|| &bytes[line])
+}
+
 fn without_return(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }

@@ -7,7 +7,9 @@ use super::faults;
 use super::split::{Marker, last_code, marker};
 use crate::bytes::reader::{Parse, Resync, Status};
 use crate::codec::marc::leader::NO_LEADER;
-use crate::codec::marc::lines::{Found, check_weight, find_line, line_at, resume, split_first};
+use crate::codec::marc::lines::{
+    Found, check_weight, find_line, line_at, resume, split_first, whole_line,
+};
 use crate::codec::marc::shape::{record_limit, too_long};
 use crate::codec::marc::{between, is_control_tag};
 use crate::model::record::Record;
@@ -320,6 +322,15 @@ impl Parse for Parser {
             let inside = error.offset().unwrap_or(0);
             error.at(start as u64 + inside)
         };
+        // What begins with a broken line need not be held to its end.
+        if self.scanned == 0
+            && let Some(first) = whole_line(rest, last)
+            && let Ok(line) = std::str::from_utf8(first)
+            && let Err(error) = parsed(line)
+        {
+            self.id = number_of(first).map(|number| String::from_utf8_lossy(&number).into_owned());
+            return Err(in_window(error));
+        }
         let length = match self.extent(rest, last) {
             Ok(Some(length)) => length,
             Ok(None) => return Ok(Status::More),

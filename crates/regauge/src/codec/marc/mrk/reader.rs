@@ -8,7 +8,9 @@ use std::ops::Range;
 use super::expand::{Expander, Fault};
 use super::faults;
 use crate::bytes::reader::{Parse, Resync, Status};
-use crate::codec::marc::lines::{Found, check_weight, find_line, line_at, resume, split_first};
+use crate::codec::marc::lines::{
+    Found, check_weight, find_line, line_at, resume, split_first, whole_line,
+};
 use crate::codec::marc::shape::{record_limit, too_long};
 use crate::codec::marc::{
     Options, SUBFIELD_DELIMITER, between, charset, is_control_tag, is_pair, marc8,
@@ -35,8 +37,8 @@ pub struct Parser {
     bytes: Vec<u8>,
     /// A field in UTF-8.
     text: String,
-    /// What is lost from the current record.
-    losses: Vec<String>,
+    /// Whether there are comments between the fields of the current record.
+    has_comments: bool,
     id: Option<String>,
     /// How many bytes of an unfinished record hold no end of it.
     scanned: usize,
@@ -87,17 +89,15 @@ impl Parser {
     /// Builds the record from its lines.
     fn build(&mut self, lines: &[u8]) -> Result {
         self.record.clear();
-        self.losses.clear();
+        self.has_comments = false;
         let (first, mut at) = line_at(lines, 0);
         let leader = &lines[first];
-        if !is_leader(leader) {
-            return Err(faults::no_leader(leader).at(0));
-        }
         self.leader(leader.get(6..).unwrap_or_default())?;
         let encoding = self.encoding(lines, at)?;
         while at < lines.len() {
             if lines[at] == b'#' {
-                at = self.comment(lines, at);
+                self.has_comments = true;
+                at = line_at(lines, at).1;
                 continue;
             }
             let field = self.field(lines, at)?;
@@ -155,13 +155,6 @@ impl Parser {
         let is_text =
             charset == Charset::Utf8 || marc8::is_plain(fields) && !self.options.references;
         Ok(Encoding { charset, is_plain: is_text && !has_mnemonics && !has_delimiters })
-    }
-
-    /// Counts a comment, and returns where the line after it begins.
-    fn comment(&mut self, lines: &[u8], at: usize) -> usize {
-        let (line, next) = line_at(lines, at);
-        self.losses.push(comment(&lines[line]));
-        next
     }
 
     /// Finds the lines of the field at `at`. Those that do not begin with an equals sign continue it.
@@ -347,6 +340,18 @@ fn pass_comments<S: Sink + ?Sized>(
     }
 }
 
+/// Counts the comments between the fields of a record.
+fn note_comments<S: Sink + ?Sized>(lines: &[u8], sink: &mut S) {
+    let mut at = 0;
+    while at < lines.len() {
+        let (line, next) = line_at(lines, at);
+        if lines[at] == b'#' {
+            sink.fidelity().note(LossKind::Marc, comment(&lines[line]), "nothing");
+        }
+        at = next;
+    }
+}
+
 fn comment(line: &[u8]) -> String {
     let shown = line[..line.len().min(40)].escape_ascii();
     format!("the comment \"{shown}\"")
@@ -376,6 +381,13 @@ impl Parse for Parser {
             let inside = error.offset().unwrap_or(0);
             error.at(start as u64 + inside)
         };
+        // What begins without a leader need not be held to its end.
+        if self.scanned == 0
+            && let Some(first) = whole_line(rest, last)
+            && !is_leader(first)
+        {
+            return Err(in_window(faults::no_leader(first).at(0)));
+        }
         let length = match self.extent(rest, last) {
             Ok(Some(length)) => length,
             Ok(None) => return Ok(Status::More),
@@ -391,8 +403,8 @@ impl Parse for Parser {
             self.expander.unknown.clear();
             return Err(in_window(error));
         }
-        for found in self.losses.drain(..) {
-            sink.fidelity().note(LossKind::Marc, found, "nothing");
+        if self.has_comments {
+            note_comments(&rest[..length], sink);
         }
         for name in self.expander.unknown.drain(..) {
             let found = format!("{name}, a mnemonic that is not in the table");
