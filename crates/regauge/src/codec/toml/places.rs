@@ -8,12 +8,13 @@ use toml_parser::parser::EventReceiver;
 use toml_parser::{ErrorSink, Raw, Source, Span};
 
 use super::lines::{Cut, Expressions};
+use crate::model::limits::Limits;
 use crate::model::place::{Entry, Form, Place, Places};
 
 /// Returns the place of the document of a text.
 pub(crate) fn places(text: &str) -> Place {
     let source = Source::new(text);
-    let mut expressions = Expressions::new(source);
+    let mut expressions = Expressions::new(source, Limits::DEPTH_CEILING);
     let mut tree = Tree::new();
     let mut section = ROOT;
     loop {

@@ -109,7 +109,8 @@ fn text(bytes: &[u8]) -> Result<&str> {
 /// The tree of a document. Errors have their offset in `text`.
 pub(super) fn read(text: &str, limits: Limits) -> Result<Tree<'_, Item>> {
     let source = Source::new(text);
-    let mut expressions = Expressions::new(source);
+    let depth = limits.depth.min(Limits::DEPTH_CEILING);
+    let mut expressions = Expressions::new(source, depth);
     let faults = Faults::new(text);
     let mut builder = Builder::new(source, &faults, limits);
     loop {
@@ -122,13 +123,17 @@ pub(super) fn read(text: &str, limits: Limits) -> Result<Tree<'_, Item>> {
                 faults.put(faults::too_many(limits.nodes).at(at as u64));
                 true
             }
-            Cut::Expression => {
+            Cut::Expression | Cut::Refused => {
                 toml_parser::parser::parse_document(
                     expressions.tokens(),
                     &mut builder,
                     &mut &faults,
                 );
-                false
+                if cut == Cut::Refused {
+                    let at = expressions.tokens().last().map_or(0, |token| token.span().start());
+                    faults.put(faults::too_deep(depth).at(at as u64));
+                }
+                cut == Cut::Refused
             }
             Cut::End => true,
         };

@@ -144,6 +144,7 @@ fn limits() {
     let dotted = |depth: usize| format!("{}a = 1", "a.".repeat(depth));
     check_limit(&dotted(511), limits, None);
     check_limit(&dotted(512), limits, Some("the limit of depth"));
+    check_limit(&format!("{}a = 1.5", "a . ".repeat(511)), limits, None);
     check_limit(&format!("[{}a]", "a.".repeat(511)), limits, Some("the limit of depth"));
     check_limit(&nested(1023), Limits { depth: u32::MAX, ..limits }, None);
     check_limit(&nested(1024), Limits { depth: u32::MAX, ..limits }, Some("the limit of depth"));
@@ -173,16 +174,18 @@ fn limits() {
 fn bombs() {
     let limits = Limits { nodes: 1000, ..Limits::default() };
     let size = 1 << 20;
-    for input in [
-        "a = ".to_owned() + &"[".repeat(size),
-        "a = ".to_owned() + &". ".repeat(size),
-        "a = [".to_owned() + &"1,".repeat(size),
-        "a".to_owned() + &".a".repeat(size),
-        "[".to_owned() + &"a.".repeat(size),
-        "[[a]]\n".repeat(size / 8),
+    for (input, expected) in [
+        ("a = ".to_owned() + &"[".repeat(size), "the limit of depth"),
+        ("a = [\n".repeat(size / 6), "Syntax"),
+        ("a = ".to_owned() + &". ".repeat(size), "Syntax"),
+        ("a = [".to_owned() + &"1 ".repeat(size), "Syntax"),
+        ("a = [".to_owned() + &"1,".repeat(size), "the limit of nodes"),
+        ("a".to_owned() + &".a".repeat(size), "the limit of depth"),
+        ("[".to_owned() + &"a.".repeat(size), "the limit of depth"),
+        ("[[a]]\n".repeat(size / 8), "the limit of nodes"),
     ] {
         let error = check_pieces(input.as_bytes(), limits).unwrap_err();
-        assert!(error.starts_with("Limit") && error.contains("the limit of nodes"), "{error}");
+        assert!(error.contains(expected), "{expected}: {error}");
     }
     // Many blank lines and comments in brackets that are never closed.
     let open = "a = ".to_owned() + &"[".repeat(500) + &"\n# c\n ".repeat(size);
