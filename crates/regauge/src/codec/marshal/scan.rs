@@ -445,6 +445,9 @@ impl Scanner {
         if self.tables.encoding_flag.is_none() && &document[start..end] == b"E" {
             self.tables.encoding_flag = Some(self.tables.symbols.len() as u32);
         }
+        if self.tables.symbols.len() as u64 >= limits.nodes {
+            return Err(self.too_many_symbols(limits));
+        }
         let (at, length) = (start as u32, (end - start) as u32);
         self.tables.symbols.push(Symbol { at, length, ivars });
         self.at = end;

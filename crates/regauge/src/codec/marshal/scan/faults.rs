@@ -44,6 +44,13 @@ impl Scanner {
     }
 
     #[cold]
+    pub(super) fn too_many_symbols(&self, limits: &Limits) -> Error {
+        Error::limit(format!("found more than {} symbols, the limit of nodes", limits.nodes))
+            .hint(Hint::say("Ruby writes each symbol once").then(Hint::raise(Limit::Nodes)))
+            .at(self.at as u64)
+    }
+
+    #[cold]
     pub(super) fn too_large(&self, limits: &Limits) -> Error {
         if limits.record_bytes > PLACES as u64 {
             return Error::new(
