@@ -11,6 +11,7 @@
 //! [`Machine::run`]: super::machine::Machine::run
 
 use super::arena::{Node, Span};
+use super::extent::{Extent, is_large};
 use super::types::*;
 use crate::model::limits::Limits;
 
@@ -104,6 +105,7 @@ pub(super) struct Flat {
     given_up: bool,
     bytes_max: usize,
     nodes: u64,
+    extent: Extent,
 }
 
 impl Flat {
@@ -124,6 +126,7 @@ impl Flat {
             given_up: false,
             bytes_max,
             nodes: limits.nodes,
+            extent: Extent::Unknown,
         }
     }
 
@@ -133,6 +136,7 @@ impl Flat {
         (self.filled, self.put, self.pos, self.frame_end) = (0, 0, 0, usize::MAX);
         (self.count, self.keyed, self.top) = (0, u32::MAX, HOLE);
         (self.beside, self.moved, self.given_up) = (0, 0, false);
+        self.extent = Extent::Unknown;
     }
 
     /// Leaves the next pickle to the machine.
@@ -170,6 +174,14 @@ impl Flat {
             let many = held as u64 > self.nodes.saturating_add(paid as u64 / 2);
             if many || self.pos > self.bytes_max {
                 break Ran::GivenUp;
+            }
+            if is_large(held, self.pos, self.nodes) && ran.is_none() {
+                self.extent = self.extent.search(input, self.pos, self.bytes_max, last);
+                match self.extent {
+                    Extent::Whole | Extent::Unknown => {}
+                    Extent::Open(_) => break Ran::More,
+                    Extent::Fault(_) => break Ran::GivenUp,
+                }
             }
             match ran {
                 None => {}

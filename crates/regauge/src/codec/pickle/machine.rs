@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 
 use super::arena::{Arena, Kind, Node, Span, Step};
 use super::arrays;
+use super::extent::{Extent, is_large};
 use super::types::*;
 use crate::model::hint::Hint;
 use crate::model::limits::{Limit, Limits};
@@ -45,6 +46,9 @@ pub(super) struct Machine {
     pub(super) bytes_max: usize,
     pub(super) integer_digits: usize,
     nodes: u64,
+    /// Whether a [large](is_large) pickle has to be whole before more of its values are built.
+    pub(super) looks_ahead: bool,
+    extent: Extent,
 }
 
 impl Machine {
@@ -64,6 +68,8 @@ impl Machine {
             bytes_max: limits.record_bytes.min(BYTES_MAX) as usize,
             integer_digits: limits.integer_digits as usize,
             nodes: limits.nodes,
+            looks_ahead: false,
+            extent: Extent::Unknown,
         }
     }
 
@@ -76,6 +82,7 @@ impl Machine {
         self.sparse.clear();
         (self.floor, self.pos, self.frame_end) = (0, 0, 0);
         (self.instructions, self.buffers, self.protocol) = (0, 0, 0);
+        self.extent = Extent::Unknown;
     }
 
     /// Returns how many bytes of the pickle have been consumed.
@@ -100,7 +107,7 @@ impl Machine {
     /// `Syntax`, `Truncated`, `Unsupported` and `Limit`, with the instruction's place in `input`.
     pub fn run(&mut self, input: &[u8], last: bool) -> Result<Option<Node>> {
         loop {
-            match self.step(input) {
+            match self.step(input, last) {
                 Ok(Some(root)) => return Ok(Some(root)),
                 Ok(None) => {}
                 Err(Stop::Cut(wanted)) => {
@@ -126,12 +133,18 @@ impl Machine {
 
     /// Runs many instructions; returns `None` after a block of them.
     #[inline]
-    fn step(&mut self, input: &[u8]) -> Ran<Option<Node>> {
+    fn step(&mut self, input: &[u8], last: bool) -> Ran<Option<Node>> {
         let cells = self.arena.cells() + self.stack.len() + self.memo.len() + self.marks.len();
         // Half a cell per byte allows everything picklers write, which is at most one cell per two
         // bytes, and keeps memory within eight times the input.
         if cells as u64 > self.nodes.saturating_add(self.pos as u64 / 2) {
             return Err(Stop::Error(self.too_many()));
+        }
+        if self.looks_ahead
+            && is_large(cells, self.pos, self.nodes)
+            && !self.look_ahead(input, last)
+        {
+            return Err(Stop::Cut(1));
         }
         if self.pos > self.bytes_max {
             return Err(Stop::Error(self.too_long()));
@@ -329,6 +342,17 @@ impl Machine {
             self.instructions += 1;
         }
         Ok(None)
+    }
+
+    /// Looks for the end of the pickle. Continues at the instruction that keeps it from being whole,
+    /// if there is one. Returns `false` if more bytes are needed.
+    #[cold]
+    fn look_ahead(&mut self, input: &[u8], last: bool) -> bool {
+        self.extent = self.extent.search(input, self.pos, self.bytes_max, last);
+        if let Extent::Fault(at) = self.extent {
+            self.pos = at;
+        }
+        !matches!(self.extent, Extent::Open(_))
     }
 
     /// Handles an instruction that ends at or after the end of a frame. What Python reads in one go

@@ -7,7 +7,8 @@
 //! described, as a name with its arguments. [`survey`] lists everything that loading would import
 //! and call. Plain data, which most pickles are, is read without the machine (`flat.rs`), which
 //! handles everything that is not plain or not valid. A pickle is read as a whole, within
-//! [`Limits::record_bytes`]; a file is any number of pickles in sequence.
+//! [`Limits::record_bytes`]; a large one is first checked to be whole (`extent.rs`). A file is any
+//! number of pickles in sequence.
 //!
 //! # Deviations
 //! - Persistent ids, extension codes and out-of-band buffers are described; `pickle.loads` needs
@@ -23,6 +24,7 @@
 mod arena;
 mod arrays;
 mod describe;
+mod extent;
 mod flat;
 mod known;
 mod machine;
@@ -76,7 +78,8 @@ pub struct Parser {
 impl Parser {
     /// Creates a parser at the start of a stream.
     pub fn new(options: Options, limits: Limits) -> Parser {
-        let machine = Machine::new(&limits);
+        let mut machine = Machine::new(&limits);
+        machine.looks_ahead = true;
         let flat = Flat::new(&limits, machine.bytes_max);
         Parser { options, limits, flat, machine, refused: None }
     }

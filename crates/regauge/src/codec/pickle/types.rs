@@ -10,7 +10,7 @@ macro_rules! opcodes {
 
         /// Returns the name of an opcode, such as `"BINUNICODE"`; `None` for a byte that does not
         /// begin an instruction.
-        pub fn opcode_name(opcode: u8) -> Option<&'static str> {
+        pub const fn opcode_name(opcode: u8) -> Option<&'static str> {
             match opcode {
                 $($byte => Some(stringify!($name)),)*
                 _ => None,

@@ -2,6 +2,7 @@
 
 mod arrays;
 mod hostile;
+mod large;
 mod plain;
 mod suites;
 mod writing;
