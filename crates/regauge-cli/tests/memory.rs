@@ -88,3 +88,55 @@ fn one_long_broken_record() {
         check(&folder, name, "out.msgpack --to msgpack", &statuses);
     }
 }
+
+/// Converts to JSON with broken documents skipped, without a place for their bytes.
+#[track_caller]
+fn check_skipped(name: &str, bytes: Vec<u8>, status: i32) {
+    let folder = Folder::new();
+    folder.write(name, bytes);
+    let arguments = format!("convert --force --quiet --bad skip {name} out.json");
+    let (ended, most) = run(&folder, &arguments);
+    assert_eq!(ended, Some(status), "{arguments}");
+    assert!(most > 0 && most < MOST_KIB, "{arguments}: {most} KiB");
+}
+
+#[test]
+fn a_document_whose_values_take_more_than_its_bytes() {
+    let filled = |head: &[u8], unit: &[u8], size: usize| [head, &unit.repeat(size)].concat();
+    // A pickle that is cut: its strings, and as many entries in the memo.
+    check_skipped("in.pkl", filled(b"\x80\x04(", b"\x8c\x01a\x94", 2_500_000), 1);
+    // The tokens of one expression.
+    check_skipped("in.toml", filled(b"", b"a = [\n", 2_500_000), 1);
+    // More symbols than Ruby would write.
+    check_skipped("in.marshal", filled(b"\x04\x08[\x04\xff\xff\xff\0", b":\x06a", 8_000_000), 1);
+}
+
+#[test]
+fn a_record_in_lines_without_its_first() {
+    check_skipped("in.mrk", b"=24\n".repeat(10 << 20), 0);
+    check_skipped("in.alephseq", b"000000001 24\n".repeat(3 << 20), 0);
+}
+
+#[test]
+fn a_long_document_that_is_broken_at_its_end() {
+    let broken = [&b"- a: b\n".repeat(6 << 20)[..], b"\t: [\n"].concat();
+    check_skipped("in.yaml", broken.clone(), 3);
+    // What was written of it is taken back, between two documents that are whole.
+    let folder = Folder::new();
+    folder.write("in.yaml", [b"first: 1\n---\n", &broken[..], b"---\nlast: 2\n"].concat());
+    let arguments = "convert --quiet --bad skip --documents join in.yaml out.json";
+    let (ended, most) = run(&folder, arguments);
+    assert_eq!(ended, Some(0));
+    assert!(most > 0 && most < MOST_KIB, "{most} KiB");
+    assert_eq!(folder.text("out.json").trim_end(), r#"[{"first":1},{"last":2}]"#);
+}
+
+#[test]
+fn the_only_document_is_broken() {
+    let folder = Folder::new();
+    folder.write("in.yaml", "- a\n\t: [\n");
+    let ran = folder.run("convert --quiet --bad skip in.yaml out.json");
+    let stderr = ran.status(3).stderr;
+    assert!(stderr.contains("whose one document was broken and skipped"), "{stderr}");
+    assert!(stderr.contains("found no document, expected one in a JSON file"), "{stderr}");
+}
