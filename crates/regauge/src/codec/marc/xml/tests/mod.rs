@@ -478,8 +478,8 @@ fn cut_at_every_byte() {
         let got = read_under(&text.as_bytes()[..cut], OnLoss::Refuse).lines;
         let whole = usize::from(cut >= first_end) + usize::from(cut >= first_end + second.len());
         assert_eq!(got[..whole], all[..whole], "{cut}");
-        // Anything incomplete is an error, and only one.
-        assert_eq!(got.len(), whole + usize::from(cut > 0), "{cut}: {got:?}");
+        // Anything incomplete is an error, even if nothing is there, and only one.
+        assert_eq!(got.len(), whole + 1, "{cut}: {got:?}");
     }
 }
 
