@@ -15,12 +15,18 @@ pub(super) struct Contents {
     /// The first one that is not a MARCXML collection.
     other: Option<String>,
     known: Option<&'static str>,
+    /// Something broken was passed over, and has been reported.
+    has_fault: bool,
     failed: bool,
 }
 
 impl Contents {
     pub(super) fn note_record(&mut self) {
         self.has_record = true;
+    }
+
+    pub(super) fn note_fault(&mut self) {
+        self.has_fault = true;
     }
 
     /// Notes an element that is not a record; `uri` is the namespace that it declares for itself.
@@ -45,12 +51,15 @@ impl Contents {
     /// Checks that a file that ends here is MARCXML: it has a record, or is an empty collection.
     ///
     /// # Errors
-    /// `Unsupported`, naming what the file is instead.
+    /// `Unsupported`, naming what the file is instead; `Truncated` if it has no element.
     pub(super) fn check(&mut self) -> Result {
         if self.has_record {
             return Ok(());
         }
         let Some(root) = &self.root else {
+            if self.has_fault {
+                return Ok(());
+            }
             self.failed = true;
             let message = "found the end of the input and no element, expected MARCXML";
             return Err(Error::truncated(message));

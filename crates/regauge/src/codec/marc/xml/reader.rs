@@ -540,6 +540,7 @@ impl Parse for Parser {
         if self.contents.failed() {
             return Resync::Never;
         }
+        self.contents.note_fault();
         // A record in the wrong place is where to resume; any other token is the fault.
         let inside = self.place != Place::Outside;
         let mut at = pos;
