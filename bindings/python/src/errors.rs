@@ -138,7 +138,7 @@ pub fn of_file(error: &std::io::Error, path: &Path) -> PyErr {
         Some(code) => {
             let said =
                 text.strip_suffix(&format!(" (os error {code})")).unwrap_or(&text).to_owned();
-            PyOSError::new_err((code, said, path.to_owned()))
+            PyOSError::new_err((code, said, path.as_os_str().to_owned()))
         }
         None => PyOSError::new_err(format!("{}: {text}", path.display())),
     }

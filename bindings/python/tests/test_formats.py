@@ -433,8 +433,8 @@ def test_shared_values_and_cycles():
         assert back["a"] is back["b"]
         assert back["self"] is back
     pair = (1, [2])
-    for value in ([pair, pair], {"a": pair, "b": (pair, pair)}, [(), ()]):
-        assert pickle.loads(regauge.pickle.dumps(value)) == value
+    for twice in ([pair, pair], {"a": pair, "b": (pair, pair)}, [(), ()]):
+        assert pickle.loads(regauge.pickle.dumps(twice)) == twice
     back = pickle.loads(regauge.pickle.dumps([pair, pair]))
     assert back[0] is back[1]
     assert regauge.yaml.dumps({"a": shared, "b": shared}) == b"a: &1\n- 1\nb: *1\n"
