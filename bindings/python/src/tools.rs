@@ -16,9 +16,10 @@ use regauge::detect::HEAD_BYTES;
 use regauge::envelope::{self, Peeled};
 use regauge::hint::literals;
 use regauge::options::{Language, OPTIONS, Opt, Row};
-use regauge::output::{NewFile, Output as _};
+use regauge::output::{FileOutput, Output as _};
 use regauge::shape::{self, Shape};
 use regauge::stage::Stage;
+use regauge_os::NewFile;
 
 use crate::enveloped;
 use crate::errors::{self, Way};
@@ -167,7 +168,7 @@ pub fn convert_file<'py>(
     let new = NewFile::create(&target).map_err(|error| errors::of_file(&error, &target))?;
     let done = py.detach(|| {
         let open = || -> io::Result<Box<dyn Read + Send>> { Ok(Box::new(File::open(&source)?)) };
-        let mut output = new.output()?;
+        let mut output = FileOutput::new(new.file().try_clone()?)?;
         let summary = match &peeled {
             None => convert::convert(CoreInput::Again(&open), output, &options, &mut |_| Ok(()))?,
             Some(opened) => {

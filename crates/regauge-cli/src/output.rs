@@ -3,11 +3,10 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use regauge::output::{FileOutput, Output, StreamOutput};
-use regauge_os::Channel;
-use tempfile::NamedTempFile;
+use regauge_os::{Channel, NewFile};
 
 use crate::failure::{Failure, Result, named, plain};
 use regauge_packing::files::{Compression, Encoder};
@@ -22,15 +21,8 @@ pub struct Destination {
 enum Target {
     /// Standard output, a device, a FIFO: what is written cannot be taken back.
     Direct(Channel),
-    /// A file being written, its final path, and whether it replaces an existing one.
-    Beside { file: Beside, path: PathBuf, replaces: bool },
-}
-
-enum Beside {
-    /// Unnamed: the system removes it, however this process ends.
-    Unnamed(File),
-    /// Named, and removed by a signal handler, where there are no unnamed files.
-    Named(NamedTempFile),
+    /// A file being written.
+    Beside(NewFile),
 }
 
 impl Destination {
@@ -81,18 +73,17 @@ impl Destination {
             }
             None => path.to_owned(),
         };
-        let file = Beside::new(&path).map_err(cannot)?;
-        if let Some(metadata) = &existing {
-            regauge_os::copy_permissions(metadata, file.file()).map_err(cannot)?;
+        let file = NewFile::beside(&path, existing.as_ref()).map_err(cannot)?;
+        if let Some(temporary) = file.temporary() {
+            crate::interrupt::remove_when_interrupted(temporary).map_err(cannot)?;
         }
-        let target = Target::Beside { file, path, replaces: existing.is_some() };
-        Ok(Destination { name, target })
+        Ok(Destination { name, target: Target::Beside(file) })
     }
 
     fn channel(&self) -> io::Result<Channel> {
         match &self.target {
             Target::Direct(channel) => channel.try_clone(),
-            Target::Beside { file, .. } => file.file().try_clone().map(Channel::File),
+            Target::Beside(file) => file.file().try_clone().map(Channel::File),
         }
     }
 
@@ -100,7 +91,7 @@ impl Destination {
     fn can_patch(&self, file: &File) -> io::Result<bool> {
         match &self.target {
             Target::Direct(_) => regauge_os::can_patch(file),
-            Target::Beside { .. } => Ok(true),
+            Target::Beside(_) => Ok(true),
         }
     }
 
@@ -138,7 +129,7 @@ impl Destination {
     pub fn size(&self) -> Option<u64> {
         match &self.target {
             Target::Direct(_) => None,
-            Target::Beside { file, .. } => Some(file.file().metadata().ok()?.len()),
+            Target::Beside(file) => Some(file.file().metadata().ok()?.len()),
         }
     }
 
@@ -148,76 +139,14 @@ impl Destination {
     /// `Io` if that fails; what was there before still is.
     pub fn commit(self) -> Result {
         let Destination { name, target } = self;
-        let Target::Beside { file, path, replaces } = target else { return Ok(()) };
-        let put = || {
-            // A good file is about to be replaced: the new one has to reach the disk first.
-            if replaces {
-                file.file().sync_data()?;
-            }
-            file.put(&path, replaces)
-        };
-        put().map_err(|error| match error.kind() {
+        let Target::Beside(file) = target else { return Ok(()) };
+        file.commit().map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => Failure::usage(format!(
                 "{name}: was created meanwhile and was kept; pass --force to replace it"
             )),
             _ => Failure::io(name, &error),
         })
     }
-}
-
-impl Beside {
-    /// Creates a file in the folder of `path`, with the default permissions.
-    fn new(path: &Path) -> io::Result<Beside> {
-        match regauge_os::unnamed_file(folder(path)) {
-            Ok(file) => Ok(Beside::Unnamed(file)),
-            Err(_) => Beside::with_name(path),
-        }
-    }
-
-    fn with_name(path: &Path) -> io::Result<Beside> {
-        let file = regauge_os::named_file(folder(path), &hidden(path))?;
-        crate::interrupt::remove_when_interrupted(file.path())?;
-        Ok(Beside::Named(file))
-    }
-
-    fn file(&self) -> &File {
-        match self {
-            Beside::Unnamed(file) => file,
-            Beside::Named(file) => file.as_file(),
-        }
-    }
-
-    fn put(self, path: &Path, replaces: bool) -> io::Result<()> {
-        match self {
-            Beside::Unnamed(file) if replaces => {
-                // A link cannot replace a file, so it gets a temporary name.
-                let beside = folder(path).join(format!("{}{}", hidden(path), std::process::id()));
-                regauge_os::give_name(&file, &beside)?;
-                fs::rename(&beside, path).inspect_err(|_| drop(fs::remove_file(&beside)))
-            }
-            Beside::Unnamed(file) => regauge_os::give_name(&file, path),
-            Beside::Named(file) if replaces => regauge_os::replace(file, path),
-            Beside::Named(file) => {
-                file.persist_noclobber(path).map(drop).map_err(|error| error.error)
-            }
-        }
-    }
-}
-
-/// Returns the folder of a path, which is `.` for a bare name.
-fn folder(path: &Path) -> &Path {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    }
-}
-
-/// Returns the prefix of the name of a file being written.
-fn hidden(path: &Path) -> String {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    // Names are limited to 255 bytes.
-    let name: String = name.chars().take(40).collect();
-    format!(".{name}.regauge-")
 }
 
 /// Passes bytes from a writer of the library to a [`Destination`]. Counts the bytes before
@@ -280,40 +209,5 @@ impl Output for Outlet {
     fn truncate(&mut self, offset: u64) -> io::Result<()> {
         self.bytes = offset;
         self.with_way(|output| output.truncate(offset))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn names(folder: &Path) -> Vec<String> {
-        let name = |entry: io::Result<fs::DirEntry>| entry.unwrap().file_name();
-        let names = fs::read_dir(folder).unwrap().map(name);
-        names.map(|name| name.to_string_lossy().into_owned()).collect()
-    }
-
-    #[test]
-    fn a_file_with_a_name_of_its_own_does_what_one_without_does() {
-        for make in [Beside::new, Beside::with_name] {
-            let folder = tempfile::tempdir().unwrap();
-            let path = folder.path().join("it");
-            drop(make(&path).unwrap());
-            assert_eq!(names(folder.path()), [""; 0], "what is dropped is gone");
-
-            let write = |text: &str| {
-                let file = make(&path).unwrap();
-                file.file().write_all(text.as_bytes()).unwrap();
-                file
-            };
-            let (first, second, third) = (write("first"), write("second"), write("third"));
-            first.put(&path, false).unwrap();
-            let error = second.put(&path, false).unwrap_err();
-            assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
-            assert_eq!(fs::read_to_string(&path).unwrap(), "first");
-            third.put(&path, true).unwrap();
-            assert_eq!(fs::read_to_string(&path).unwrap(), "third");
-            assert_eq!(names(folder.path()), ["it"]);
-        }
     }
 }

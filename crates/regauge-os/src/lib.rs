@@ -7,6 +7,7 @@
 //! | `windows.rs` | the same names on Windows |
 //! | `linux.rs` | what only Linux has: unnamed files, limits on another process, pinning to cores |
 //! | `elsewhere.rs` | the same names on other systems, where they do nothing and say so |
+//! | `new_file.rs` | a file that gets its name when it is whole |
 //! | `channel.rs` | standard input and output, which on Windows may be a console |
 
 #![forbid(unsafe_code)]
@@ -16,6 +17,7 @@ mod channel;
 mod elsewhere;
 #[cfg(target_os = "linux")]
 mod linux;
+mod new_file;
 #[cfg(unix)]
 mod unix;
 #[cfg(windows)]
@@ -26,6 +28,7 @@ pub use channel::Channel;
 pub use elsewhere::*;
 #[cfg(target_os = "linux")]
 pub use linux::*;
+pub use new_file::NewFile;
 #[cfg(unix)]
 pub use unix::*;
 #[cfg(windows)]

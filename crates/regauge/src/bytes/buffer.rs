@@ -6,6 +6,10 @@
 
 #![allow(unsafe_code, reason = "writes into reserved room")]
 
+mod checkpoint;
+
+use checkpoint::Undo;
+
 use crate::bytes::output::Output;
 use crate::model::hint::Hint;
 use crate::model::limits::Limit;
@@ -21,14 +25,6 @@ const FLUSH_BYTES: usize = 256 << 10;
 /// 32 MiB, half of what a conversion may use; up to this size every document gets the shortest
 /// headers.
 pub const HOLD_BYTES: u64 = 8 << 20;
-
-/// A checkpoint whose bytes may leave for the output, which drops them on a rollback.
-#[derive(Clone, Copy)]
-struct Undo {
-    position: u64,
-    /// The byte before it.
-    before: Option<u8>,
-}
 
 /// A growing buffer with an optional output.
 pub struct Out<'o> {
@@ -252,42 +248,6 @@ impl<'o> Out<'o> {
             Some(output) => Ok(output.release()?),
             None => Ok(()),
         }
-    }
-
-    /// Records this position for [`rollback`](Out::rollback).
-    pub fn checkpoint(&mut self) {
-        self.checkpoint = Some(self.position());
-    }
-
-    /// Records this position for [`rollback`](Out::rollback) if the output can be truncated, so that
-    /// nothing after it has to stay in memory. Returns `false` if it cannot. The byte before the
-    /// position is in memory after a rollback.
-    pub fn checkpoint_in_output(&mut self) -> bool {
-        let can_truncate = self.output.as_ref().is_some_and(|output| output.can_truncate());
-        let before = self.buf.last().copied();
-        self.undo = can_truncate.then(|| Undo { position: self.position(), before });
-        can_truncate
-    }
-
-    /// Drops everything since the checkpoint.
-    pub fn rollback(&mut self) {
-        if let Some(Undo { position, before }) = self.undo {
-            let first = position - u64::from(before.is_some());
-            if first < self.base {
-                self.buf.clear();
-                self.buf.extend(before);
-                (self.base, self.cut) = (first, Some(first));
-            }
-            return self.buf.truncate((position - self.base) as usize);
-        }
-        let checkpoint = self.checkpoint.expect("a checkpoint was taken");
-        self.buf.truncate((checkpoint - self.base) as usize);
-    }
-
-    /// Returns the position of the latest checkpoint.
-    #[inline]
-    pub fn checkpoint_position(&self) -> Option<u64> {
-        self.checkpoint
     }
 
     /// Releases the memory that a buffer grew to, if it now holds little.

@@ -3,7 +3,6 @@
 pub mod buffer;
 pub(crate) mod digits;
 pub mod excerpt;
-mod new_file;
 pub mod output;
 pub mod reader;
 pub(crate) mod simd;

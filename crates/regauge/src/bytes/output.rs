@@ -3,8 +3,6 @@
 use std::fs::File;
 use std::io::{self, Seek as _, SeekFrom, Write};
 
-pub use super::new_file::NewFile;
-
 /// Accepts the bytes of a writer, in order.
 ///
 /// A format that writes a length before a container (MessagePack) cannot know the length of one

@@ -8,11 +8,12 @@ use regauge::detect::{self, HEAD_BYTES};
 use regauge::envelope::{self, Opened};
 use regauge::hint::literals;
 use regauge::options::{Language, OPTIONS};
-use regauge::output::{NewFile, Output as _, StreamOutput};
+use regauge::output::{FileOutput, Output as _, StreamOutput};
 use regauge::reader::{BadRecord, Skipped};
 use regauge::shape::Shape;
 use regauge::stage::Stage;
 use regauge::{Error, Format, Options};
+use regauge_os::NewFile;
 use regauge_packing::Values;
 
 use crate::enveloped;
@@ -168,7 +169,7 @@ fn files(
     };
     let new =
         NewFile::create(Path::new(output)).map_err(|error| enveloped::named(&error, output))?;
-    let mut to = new.output()?;
+    let mut to = FileOutput::new(new.file().try_clone()?)?;
     let mut bad = Vec::new();
     let on_bad = &mut |piece| {
         keep(&mut bad, piece);
