@@ -4,6 +4,7 @@ use std::io::{self, Read};
 
 use clap::ValueEnum;
 use data_encoding::{BASE64, BASE64_NOPAD, HEXLOWER_PERMISSIVE};
+use regauge::Error;
 
 /// The value of `--input-encoding`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -49,8 +50,6 @@ impl Encoding {
 pub struct Decoder<R> {
     read: R,
     encoding: Encoding,
-    /// What messages call the input.
-    name: String,
     /// Characters of a group that is not complete, or not decoded.
     symbols: Vec<u8>,
     decoded: Vec<u8>,
@@ -64,12 +63,11 @@ pub struct Decoder<R> {
 }
 
 impl<R: Read> Decoder<R> {
-    /// Creates a decoder of what `read` reads; `name` is the name of the input in errors.
-    pub fn new(read: R, encoding: Encoding, name: &str) -> Decoder<R> {
+    /// Creates a decoder of what `read` reads.
+    pub fn new(read: R, encoding: Encoding) -> Decoder<R> {
         Decoder {
             read,
             encoding,
-            name: name.to_owned(),
             symbols: Vec::new(),
             decoded: Vec::new(),
             given: 0,
@@ -116,12 +114,11 @@ impl<R: Read> Decoder<R> {
             true => "the end after the padding",
             false => self.encoding.title(),
         };
-        invalid(format!(
-            "{}: byte {}: found `{}`, expected {expected}; leave out --input-encoding if the input is not encoded",
-            self.name,
-            self.offset,
-            byte.escape_ascii()
-        ))
+        let found = byte.escape_ascii();
+        let error =
+            Error::syntax(format!("byte {}: found `{found}`, expected {expected}", self.offset));
+        // It passes through `Read` as an error of the library, to which the input's name is added.
+        io::Error::other(error.hint("leave out --input-encoding if the input is not encoded"))
     }
 
     #[cold]
@@ -132,16 +129,11 @@ impl<R: Read> Decoder<R> {
                 ("base64 that ends within a byte", "whole groups of four characters")
             }
         };
-        invalid(format!(
-            "{}: byte {}: found {what}, expected {expected}; is it cut off?",
-            self.name, self.offset
-        ))
+        let place = self.offset;
+        io::Error::other(Error::truncated(format!(
+            "byte {place}: found {what}, expected {expected}; is it cut off?"
+        )))
     }
-}
-
-#[cold]
-fn invalid(message: String) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, message)
 }
 
 impl<R: Read> Read for Decoder<R> {
@@ -178,7 +170,7 @@ mod tests {
     fn decoded(encoding: Encoding, text: &[u8]) -> Result<Vec<u8>, String> {
         let read = |read: &mut dyn Read| {
             let mut bytes = Vec::new();
-            let ran = Decoder::new(read, encoding, "in").read_to_end(&mut bytes);
+            let ran = Decoder::new(read, encoding).read_to_end(&mut bytes);
             ran.map(|_| bytes).map_err(|error| error.to_string())
         };
         let whole = read(&mut &*text);
@@ -220,7 +212,7 @@ mod tests {
             (Base64, "aGk==", "byte 5: found base64 that ends within a byte"),
         ] {
             let error = decoded(encoding, text.as_bytes()).unwrap_err();
-            assert!(error.starts_with(&format!("in: {expected}")), "{text}: {error}");
+            assert!(error.starts_with(expected), "{text}: {error}");
         }
     }
 }

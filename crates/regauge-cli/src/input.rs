@@ -144,10 +144,7 @@ impl Source {
             },
         };
         let kind = channel.kind().map_err(cannot)?;
-        let unreadable = |error: io::Error| match error.to_string() {
-            text if text.starts_with(&format!("{name}: ")) => Failure::Io(text),
-            _ => Failure::io(&name, &error),
-        };
+        let unreadable = |error: io::Error| Failure::io(&name, &error);
         let consumed = Arc::new(AtomicU64::new(0));
         let (suffix_compression, stem) = Compression::from_name(if is_stdin { "" } else { &name });
         let mut head = vec![0; HEAD_BYTES];
@@ -177,7 +174,7 @@ impl Source {
                 let consumed = Arc::clone(&consumed);
                 // What is counted, and shown as the size, is the value itself.
                 let raw: Box<dyn Read + Send> = match wanted.encoding {
-                    Some(encoding) => Box::new(Decoder::new(channel, encoding, &name)),
+                    Some(encoding) => Box::new(Decoder::new(channel, encoding)),
                     None => Box::new(channel),
                 };
                 let mut raw = Metered { read: raw, meter: None, consumed };
