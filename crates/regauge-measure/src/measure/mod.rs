@@ -15,7 +15,7 @@ use crate::model::runtime::{self, Runtime};
 use crate::model::{assets, noise};
 use crate::plan::contender::Contender;
 use crate::plan::folders::{file_name, subfolder, work_dir};
-use crate::plan::options::{Options, Progress, Stage, When};
+use crate::plan::options::{BUDGET, Options, Progress, Stage, When};
 use crate::plan::reference::{References, Shape};
 use crate::plan::{contender, launch, order};
 use crate::run::checks::Check;
@@ -65,6 +65,11 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
         Some(smaller) => (smaller.references.clone(), gzip_all(&smaller.references)?),
         None => (whole.clone(), gzip_all(&whole)?),
     };
+    // Compressing large data in every format takes more time than a quick look has.
+    let whole_gzip = match &smaller {
+        Some(_) if options.budget >= BUDGET => Some(gzip_all(&whole)?),
+        _ => None,
+    };
     progress.step("");
     let (launches, translations) = launch::all(options, &runners, &mut contenders, work.path());
 
@@ -92,8 +97,7 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
         outcomes.clear();
         outcomes = Check { began: Instant::now(), ..check }.all(&references, &gzip, progress)?;
     }
-    // Compressing all of large data in every format would take longer than a quick look.
-    let whole_gzip = gzip_scaled(&gzip, &references, &whole);
+    let whole_gzip = whole_gzip.unwrap_or_else(|| gzip_scaled(&gzip, &references, &whole));
 
     let tried = check.safety(&outcomes, progress)?;
     let budget = options.budget.mul_f64(COMPRESSION_SHARE);
@@ -101,7 +105,7 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
     let mut compressions =
         compression::measure(&references, budget, options.seed, &stopped, progress)?;
     if smaller.is_some() {
-        compressions = compression::of_the_whole(&compressions, &references, &whole);
+        compressions = compression::of_the_whole(&compressions, &references, &whole, &whole_gzip);
     }
     let has_finals = smaller.is_some() && !options.part_only;
     let share = if has_finals { RACE_SHARE } else { 1.0 };

@@ -26,44 +26,14 @@ fn distance_to(wanted: &[String], name: &str) -> Option<usize> {
         .filter_map(|one| {
             let one = one.to_lowercase();
             let longest = one.chars().count().max(name.chars().count());
-            Some(distance(&one, &name)).filter(|distance| distance * 3 <= longest)
+            Some(strsim::levenshtein(&one, &name)).filter(|distance| distance * 3 <= longest)
         })
         .min()
-}
-
-/// Returns how many characters must be inserted, removed or replaced to make one text of the other
-/// (Levenshtein's distance).
-fn distance(one: &str, other: &str) -> usize {
-    let mut row: Vec<usize> = (0..=other.chars().count()).collect();
-    for (index, a) in one.chars().enumerate() {
-        let mut corner = std::mem::replace(&mut row[0], index + 1);
-        for (place, b) in other.chars().enumerate() {
-            let changed = corner + usize::from(a != b);
-            corner = row[place + 1];
-            row[place + 1] = changed.min(corner + 1).min(row[place] + 1);
-        }
-    }
-    row[row.len() - 1]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_distance_of_two_texts() {
-        for (one, other, expected) in [
-            ("", "", 0),
-            ("", "abc", 3),
-            ("abc", "", 3),
-            ("json", "json", 0),
-            ("serde_jsom", "serde_json", 1),
-            ("kitten", "sitting", 3),
-            ("né", "ne", 1),
-        ] {
-            assert_eq!(distance(one, other), expected, "{one} {other}");
-        }
-    }
 
     #[test]
     fn a_near_name_is_suggested_and_a_far_one_is_not() {

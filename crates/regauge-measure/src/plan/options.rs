@@ -16,6 +16,9 @@ use crate::model::runtime::Runtime;
 use crate::model::wire::Gives;
 use crate::plan::input::{Files, InputFile};
 
+/// The time that a run may take unless another is asked for: a minute, with what the command does before and after.
+pub(crate) const BUDGET: Duration = Duration::from_secs(57);
+
 /// What to measure, and how.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -137,7 +140,7 @@ impl Options {
             runners: Vec::new(),
             common: false,
             rounds: None,
-            budget: Duration::from_secs(57),
+            budget: BUDGET,
             slow_start: Duration::from_secs(30),
             sample_min: Duration::from_millis(5),
             warm: Duration::from_millis(40),

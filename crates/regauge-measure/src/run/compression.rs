@@ -16,6 +16,7 @@ use crate::model::report::Compression;
 use crate::model::stats::{self, Estimate};
 use crate::plan::options::{Progress, Stage};
 use crate::plan::reference::{Bytes, References};
+use crate::run::gzip::gzip_of;
 
 /// Samples of each, if there is time.
 const SAMPLES_MAX: usize = 9;
@@ -152,12 +153,14 @@ pub(crate) fn measure(
     Ok(lists)
 }
 
-/// Scales the compression of a part to the whole: times and sizes in proportion to the bytes. The
-/// result is in the order of the whole, which may lack a format that holds the part.
+/// Scales the compression of a part to the whole: times and sizes in proportion to the bytes, but
+/// `gzip` is the size after gzip. The result is in the order of the whole, which may lack a format that
+/// holds the part.
 pub(crate) fn of_the_whole(
     lists: &[Vec<Compression>],
     part: &References,
     whole: &References,
+    gzip: &[(String, u64)],
 ) -> Vec<Vec<Compression>> {
     let scaled = |estimate: Estimate, factor: f64| Estimate {
         median: estimate.median * factor,
@@ -174,7 +177,10 @@ pub(crate) fn of_the_whole(
         list.iter()
             .map(|one| Compression {
                 codec: one.codec.clone(),
-                bytes: (one.bytes as f64 * factor) as u64,
+                bytes: match one.codec == Codec::Gzip.name() {
+                    true => gzip_of(gzip, &large.name()),
+                    false => (one.bytes as f64 * factor) as u64,
+                },
                 compress_ns: scaled(one.compress_ns, factor),
                 decompress_ns: scaled(one.decompress_ns, factor),
             })
@@ -230,16 +236,18 @@ mod tests {
         let mut whole = part.clone();
         whole.list.remove(1);
         whole.list.iter_mut().for_each(|one| one.bytes *= 10);
-        let scaled = of_the_whole(&lists, &part, &whole);
-        assert_eq!(scaled.len(), whole.list.len());
         let gzip: Vec<_> = part.list.iter().map(|one| (one.name(), 7)).collect();
         let gzip = gzip_scaled(&gzip, &part, &whole);
+        let scaled = of_the_whole(&lists, &part, &whole, &gzip);
+        assert_eq!(scaled.len(), whole.list.len());
         for (index, (large, list)) in whole.list.iter().zip(&scaled).enumerate() {
             let place = part.list.iter().position(|one| one.name() == large.name()).unwrap();
             let (small, large_zstd) = (&lists[place][1], &list[1]);
             assert_eq!(large_zstd.bytes, small.bytes * 10, "{}", large.name());
             assert_eq!(large_zstd.compress_ns.median, small.compress_ns.median * 10.0);
             assert_eq!(gzip[index], (large.name(), 70));
+            let one = list.iter().find(|one| one.codec == Codec::Gzip.name()).unwrap();
+            assert_eq!(one.bytes, 70);
         }
     }
 
