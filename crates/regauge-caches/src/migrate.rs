@@ -148,7 +148,7 @@ impl Plan {
         let by = Arc::new(by.surveying(self.on_loss, self.objects));
         options.stage = Some(by.clone());
         (options.on_loss, options.objects) = (OnLoss::Approximate, Some(Objects::Data));
-        // What was refused is told by the first conversion.
+        // The first conversion has said what was refused.
         let _ = convert_counted(bytes, &options);
         *found = by.found();
     }

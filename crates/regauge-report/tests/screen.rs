@@ -300,7 +300,7 @@ fn those_that_were_not_reached_are_counted() {
     assert!(text.contains("7 of 16 timed, no answer: cbor2 not timed"), "{text}");
 }
 
-/// Of what is said of several libraries the list gives way, and not the reason.
+/// A note that is too long loses names from its list, never its reason.
 #[test]
 fn notes_keep_their_reasons() {
     let mut report = five();

@@ -134,6 +134,28 @@ impl Adapter<'_> {
         }
     }
 
+    /// Applies the rule of a value of a single event: `write` writes its text, `send` sends it on as it is.
+    fn single(
+        &mut self,
+        v: Option<Ext<'_>>,
+        write: impl FnOnce(&mut dyn Sink, &str) -> Result,
+        send: impl Fn(&mut dyn Sink) -> Result,
+    ) -> Result {
+        let of = v.and_then(|v| Some((v, class_of(self.by.from, v)?)));
+        let Some((v, class)) = of.filter(|_| self.text.is_none()) else {
+            return self.leaf(|sink| send(sink));
+        };
+        match self.by.rule(class) {
+            None => self.policy(class, Rule::Text, send),
+            Some(Rule::Text) => {
+                let text = text_of(v).ok_or_else(|| no_text(class, "something else"))?;
+                write(&mut self.inner, &text)
+            }
+            Some(Rule::Fields) => Err(no_fields(class)),
+            Some(Rule::Stay) => Err(stays(class)),
+        }
+    }
+
     /// Sends an event that has a class on. In a survey it is tried with the policies asked about: what they refuse is
     /// listed, and sent again without them.
     fn policy(
@@ -194,18 +216,7 @@ impl Sink for Adapter<'_> {
     }
 
     fn ext(&mut self, v: Ext<'_>) -> Result {
-        let Some(class) = class_of(self.by.from, v).filter(|_| self.text.is_none()) else {
-            return self.leaf(|sink| sink.ext(v));
-        };
-        match self.by.rule(class) {
-            None => self.policy(class, Rule::Text, |sink| sink.ext(v)),
-            Some(Rule::Text) => {
-                let text = text_of(v).ok_or_else(|| no_text(class, "something else"))?;
-                self.inner.str(&text)
-            }
-            Some(Rule::Fields) => Err(no_fields(class)),
-            Some(Rule::Stay) => Err(stays(class)),
-        }
+        self.single(Some(v), |sink, text| sink.str(text), |sink| sink.ext(v))
     }
 
     fn key_value(&mut self, k: &Value) -> Result {
@@ -215,19 +226,7 @@ impl Sink for Adapter<'_> {
             Value::Decimal(v) => Some(Ext::Decimal(v)),
             _ => None,
         };
-        let class = ext.and_then(|v| class_of(self.by.from, v)).filter(|_| self.text.is_none());
-        let (Some(v), Some(class)) = (ext, class) else {
-            return self.leaf(|sink| sink.key_value(k));
-        };
-        match self.by.rule(class) {
-            None => self.policy(class, Rule::Text, |sink| sink.key_value(k)),
-            Some(Rule::Text) => {
-                let text = text_of(v).ok_or_else(|| no_text(class, "something else"))?;
-                self.inner.key(&text)
-            }
-            Some(Rule::Fields) => Err(no_fields(class)),
-            Some(Rule::Stay) => Err(stays(class)),
-        }
+        self.single(ext, |sink, text| sink.key(text), |sink| sink.key_value(k))
     }
 
     fn begin_typed(&mut self, t: &Type<'_>) -> Result {

@@ -23,6 +23,7 @@
 
 mod arena;
 mod arrays;
+mod cell;
 mod describe;
 mod extent;
 mod flat;
@@ -32,6 +33,7 @@ mod names;
 mod notorious;
 mod numpy;
 mod rare;
+mod stop;
 mod survey;
 mod table_names;
 #[cfg(test)]
@@ -141,7 +143,7 @@ impl Parse for Parser {
             Ran::More => return Ok(Status::More),
             Ran::GivenUp => {}
             Ran::TooLong => {
-                let error = machine::too_long(self.machine.bytes_max);
+                let error = stop::too_long(self.machine.bytes_max);
                 return Err(place(error, self.flat.pos() as u64));
             }
         }

@@ -1,7 +1,8 @@
 //! The less common instructions: text of protocol 0, 8-bit strings, globals, calls.
 
 use super::arena::{Arena, Kind, Node, Span};
-use super::machine::{Machine, Ran, Stop, empty, line, syntax, syntax_of, too_long};
+use super::machine::Machine;
+use super::stop::{Ran, Stop, empty, line, syntax, syntax_of, too_long};
 use super::text;
 use super::types::*;
 use crate::Error;

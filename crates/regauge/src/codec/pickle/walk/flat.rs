@@ -3,7 +3,7 @@
 use super::Walk;
 use crate::Result;
 use crate::codec::pickle::arena::Node;
-use crate::codec::pickle::flat::{Cell, Kind};
+use crate::codec::pickle::cell::{Cell, Kind};
 use crate::policy::event::Sink;
 
 impl Walk<'_> {
