@@ -13,6 +13,7 @@ use crate::encoded::Encoding;
 use crate::flags::FormatFlags;
 use crate::tables::Form;
 
+pub mod refusal;
 mod values;
 
 pub use values::*;

@@ -39,8 +39,10 @@ fn warn_of_old_names(command: &Command) {
 
 fn main() -> ExitCode {
     // Wrong arguments exit here, with status 2.
-    let matches = args::command().get_matches();
-    let mut cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let matches =
+        args::command().try_get_matches().unwrap_or_else(|error| args::refusal::exit(error));
+    let mut cli =
+        Cli::from_arg_matches(&matches).unwrap_or_else(|error| args::refusal::exit(error));
     words::runs(&matches);
     warn_of_old_names(&cli.command);
     let done = match &mut cli.command {

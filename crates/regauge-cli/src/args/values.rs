@@ -208,8 +208,9 @@ pub fn limit(text: &str) -> Result<Limit, String> {
     let name = name.replace('-', "_");
     if !Limits::default().set(&name, None) {
         return Err(format!(
-            "unknown limit `{name}`, expected one of {}",
-            Limits::NAMES.join(", ")
+            "unknown limit `{name}`, expected one of {}{}",
+            Limits::NAMES.join(", "),
+            near(&name, Limits::NAMES)
         ));
     }
     let value = if value == "none" { None } else { Some(size(value)?) };
@@ -226,13 +227,25 @@ fn size(text: &str) -> Result<u64, String> {
         "m" | "mib" => 20,
         "g" | "gib" => 30,
         "t" | "tib" => 40,
-        _ => return Err(format!("unknown unit `{unit}`, expected one of KiB, MiB, GiB, TiB")),
+        _ => return Err(not_a_size(text)),
     };
-    let number: u64 = number
-        .replace('_', "")
-        .parse()
-        .map_err(|_| format!("found `{text}`, expected a number such as 1000 or 64MiB"))?;
+    let number: u64 = number.replace('_', "").parse().map_err(|_| not_a_size(text))?;
     number.checked_mul(1 << shift).ok_or_else(|| format!("`{text}` exceeds 2^64; use none"))
+}
+
+fn not_a_size(text: &str) -> String {
+    format!(
+        "found `{text}`, expected none or a number such as 1000, or 64MiB where it counts bytes"
+    )
+}
+
+/// Returns the end of a message about an unknown name: the known one of which it seems to be a
+/// misspelling, if there is one.
+pub fn near<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> String {
+    match regauge_measure::nearest(name, known) {
+        Some(nearest) => format!("; the nearest is {nearest}"),
+        None => String::new(),
+    }
 }
 
 pub(super) fn interpreter(text: &str) -> Result<(String, PathBuf), String> {
@@ -242,7 +255,8 @@ pub(super) fn interpreter(text: &str) -> Result<(String, PathBuf), String> {
 }
 
 pub fn format(text: &str) -> Result<Format, String> {
-    text.parse()
+    let names = Format::ALL.iter().map(|one| one.name());
+    text.parse().map_err(|error| format!("{error}{}", near(text, names)))
 }
 
 pub(super) fn form(text: &str) -> Result<Form, String> {

@@ -1,5 +1,6 @@
 //! The filter of `convert` and `query`.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use clap::Args;
@@ -61,8 +62,13 @@ impl FilterFlags {
         });
         variables.push(("ENV", Value::Map(environment.collect())));
         let compiled = |text| {
-            Filter::compile(text, &variables)
-                .map_err(|fault| Failure::Filter(fault.message(), fault.excerpt()))
+            Filter::compile(text, &variables).map_err(|fault| match Path::new(text).is_file() {
+                true => Failure::usage(format!(
+                    "found the file {text}, expected a filter; `query` takes the filter first, then \
+                     the files"
+                )),
+                false => Failure::Filter(fault.message(), fault.excerpt()),
+            })
         };
         let filter = compiled(text)?;
         let may_split = settings.each.is_none() && !settings.slurp && !settings.null_input;

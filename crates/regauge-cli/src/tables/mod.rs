@@ -15,7 +15,7 @@ use std::sync::Arc;
 use regauge::convert::{Given, Summary, convert_given, read_given};
 use regauge::{Error, Format, Limits, OnLoss, Options, Sink, Writer};
 
-use crate::args::Packed;
+use crate::args::{Packed, near};
 use crate::failure::{Failure, Result};
 use crate::flags::parquet::Flags;
 use crate::input::Source;
@@ -249,8 +249,12 @@ impl Form {
 
     /// Returns all names, for a message.
     pub fn names() -> String {
-        let names = Format::ALL.into_iter().map(Form::Format).chain(TABLES.iter().map(Form::Table));
-        names.map(Form::name).collect::<Vec<_>>().join(", ")
+        Form::all().collect::<Vec<_>>().join(", ")
+    }
+
+    fn all() -> impl Iterator<Item = &'static str> {
+        let forms = Format::ALL.into_iter().map(Form::Format).chain(TABLES.iter().map(Form::Table));
+        forms.map(Form::name)
     }
 }
 
@@ -276,7 +280,10 @@ impl FromStr for Form {
             return Ok(Form::Table(table));
         }
         let format = name.parse().map(Form::Format);
-        format.map_err(|_: String| format!("unknown format `{name}`: known are {}", Form::names()))
+        format.map_err(|_: String| {
+            let near = near(name, Form::all());
+            format!("unknown format `{name}`: known are {}{near}", Form::names())
+        })
     }
 }
 

@@ -45,6 +45,7 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
     assets::unpack(work.path()).map_err(Error::io("write", work.path()))?;
 
     let runners = runtime::with(&options.runners)?;
+    order::known_runtimes(options, &runners)?;
     let mut options = options.clone();
     if order::any_starts_slowly(&options, &runners) {
         options.budget += options.slow_start;
@@ -186,6 +187,7 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
 pub fn chosen(options: &Options) -> Result<Vec<Contender>, Error> {
     let work = work_dir(options)?;
     let runners = runtime::with(&options.runners)?;
+    order::known_runtimes(options, &runners)?;
     let files = options.input_files()?;
     let mut references = References::write(&files, &subfolder(work.path(), "whole")?)?;
     order::chosen(options, &runners, &files, &mut references)

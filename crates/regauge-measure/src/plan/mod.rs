@@ -5,7 +5,7 @@ pub(crate) mod folders;
 pub(crate) mod input;
 pub(crate) mod launch;
 pub(crate) mod native;
-mod nearest;
+pub(crate) mod nearest;
 pub(crate) mod options;
 pub(crate) mod order;
 mod parallel;

@@ -2,14 +2,10 @@
 
 /// Returns the message for a choice that leaves no contender: the nearest of the names by which
 /// contenders are chosen, if one is near, and where to find all of them.
-pub(crate) fn no_contender(wanted: &[String], mut known: Vec<String>) -> String {
-    known.sort();
-    known.dedup();
-    let nearest = known.iter().filter_map(|name| Some((distance_to(wanted, name)?, name))).min();
-    let nearest = match nearest {
-        Some((_, nearest)) => format!("the nearest name is {nearest}; "),
-        None => String::new(),
-    };
+pub(crate) fn no_contender(wanted: &[String], known: &[String]) -> String {
+    let names = || known.iter().map(String::as_str);
+    let nearest = wanted.iter().find_map(|one| nearest(one, names()));
+    let nearest = nearest.map_or(String::new(), |one| format!("the nearest name is {one}; "));
     format!(
         "no contender for this data is called {}; {nearest}--list shows their names, formats and \
          runtimes",
@@ -17,18 +13,16 @@ pub(crate) fn no_contender(wanted: &[String], mut known: Vec<String>) -> String 
     )
 }
 
-/// Returns how far a name is from the nearest of those wanted, or nothing if it is not a misspelling
-/// of any: if more than a third of its characters differ.
-fn distance_to(wanted: &[String], name: &str) -> Option<usize> {
-    let name = name.to_lowercase();
-    wanted
-        .iter()
-        .filter_map(|one| {
-            let one = one.to_lowercase();
-            let longest = one.chars().count().max(name.chars().count());
-            Some(strsim::levenshtein(&one, &name)).filter(|distance| distance * 3 <= longest)
-        })
-        .min()
+/// Returns the known name of which this one seems to be a misspelling, in any case of letters: the
+/// nearest one, unless more than a third of its characters differ.
+pub fn nearest<'n>(wanted: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    let wanted = wanted.to_lowercase();
+    let distance = |name: &'n str| {
+        let longest = wanted.chars().count().max(name.chars().count());
+        let distance = strsim::levenshtein(&wanted, &name.to_lowercase());
+        (distance * 3 <= longest).then_some((distance, name))
+    };
+    known.into_iter().filter_map(distance).min().map(|(_, name)| name)
 }
 
 #[cfg(test)]
@@ -38,8 +32,8 @@ mod tests {
     #[test]
     fn a_near_name_is_suggested_and_a_far_one_is_not() {
         let message = |wanted: &str| {
-            let known = ["oj", "serde_json", "oj", "bson", "python"].map(str::to_owned).to_vec();
-            no_contender(&[wanted.to_owned()], known)
+            let known = ["oj", "serde_json", "oj", "bson", "python"].map(str::to_owned);
+            no_contender(&[wanted.to_owned()], &known)
         };
         assert_eq!(
             message("Serde-Json"),

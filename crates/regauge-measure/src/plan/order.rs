@@ -12,6 +12,19 @@ use crate::plan::options::Options;
 use crate::plan::reference::{References, Shape};
 use crate::plan::{folders, launch, nearest};
 
+/// Refuses an interpreter for a runtime that does not exist: it would not be missed before the end.
+pub(crate) fn known_runtimes(options: &Options, runners: &[RunnerFile]) -> Result<(), Error> {
+    let known = || runners.iter().map(|one| one.runtime.id());
+    let Some(wrong) = options.interpreters.keys().find(|id| known().all(|one| one != *id)) else {
+        return Ok(());
+    };
+    let nearest = nearest::nearest(wrong, known());
+    let nearest = nearest.map_or(String::new(), |one| format!("; the nearest name is {one}"));
+    let known = known().collect::<Vec<_>>().join(", ");
+    let message = format!("no runtime is called {wrong}, expected one of {known}{nearest}");
+    Err(Error::NoContender(message))
+}
+
 /// Returns the contenders that support this kind of data and that the user wants.
 pub(crate) fn chosen(
     options: &Options,
@@ -37,11 +50,11 @@ pub(crate) fn chosen(
         let known: Vec<String> = list.iter().flat_map(names).collect();
         // One that is misspelt among others would not be missed before the end.
         if !unknown.is_empty() {
-            return Err(Error::NoContender(nearest::no_contender(&unknown, known)));
+            return Err(Error::NoContender(nearest::no_contender(&unknown, &known)));
         }
         list.retain(|one| options.only.iter().any(|part| is_named(one, part)));
         if list.is_empty() {
-            return Err(Error::NoContender(nearest::no_contender(&options.only, known)));
+            return Err(Error::NoContender(nearest::no_contender(&options.only, &known)));
         }
     }
     if options.usual_first && options.only.is_empty() {
