@@ -400,14 +400,15 @@ impl Fidelity {
 }
 
 impl Fidelity {
-    /// Builds the refusal of a class, a tag or a symbol.
+    /// Builds the refusal of a class, a tag or a symbol, which could be written as `wrapped`, with what
+    /// becomes of that later, or as `data`.
     #[cold]
-    fn refuse_object(&self, found: &str, wrapped: &str, data: &str) -> Error {
+    fn refuse_object(&self, found: &str, (wrapped, later): (&str, &str), data: &str) -> Error {
         Error::new(ErrorKind::Refused, format!("found {found}, which {} cannot hold", self.holder))
             .hint(
                 Hint::set(Opt::Objects, "data")
                     .to(format!("write {data}"))
-                    .or(Hint::set(Opt::Objects, "wrap").to(format!("write {wrapped} (reversible)")))
+                    .or(Hint::set(Opt::Objects, "wrap").to(format!("write {wrapped} ({later})")))
                     .then(Hint::command("`regauge inspect` lists everything in the file")),
             )
     }

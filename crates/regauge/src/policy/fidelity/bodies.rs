@@ -9,7 +9,7 @@ use crate::model::option::Opt;
 use crate::model::text::{self, shorten};
 use crate::model::value::Value;
 use crate::model::{decimal128, number, time};
-use crate::policy::event::{BigInt, Ext, Sink, Type};
+use crate::policy::event::{BigInt, Ext, Origin, Sink, Type};
 use crate::policy::notation;
 use crate::{Error, ErrorKind, Result};
 
@@ -115,7 +115,11 @@ fn symbol<S: Sink + ?Sized>(sink: &mut S, v: &str) -> Result {
     match sink.fidelity().objects {
         Objects::Refuse => {
             let found = format!("the symbol {}", shorten(v));
-            Err(sink.fidelity().refuse_object(&found, r#"{"$symbol": …}"#, "its text"))
+            Err(sink.fidelity().refuse_object(
+                &found,
+                (r#"{"$symbol": …}"#, REVERSIBLE),
+                "its text",
+            ))
         }
         Objects::Wrap => notation::write(sink, Ext::Symbol(v)),
         Objects::Data => {
@@ -198,13 +202,30 @@ fn special<S: Sink + ?Sized>(sink: &mut S, v: Ext<'_>) -> Result {
     }
 }
 
+/// Says what becomes of a type that is written in the notation. What a pickle loads by its name is
+/// never taken from a document: docs/formats/pickle.md.
+fn later(t: &Type<'_>) -> &'static str {
+    match (t.origin, t.kind) {
+        (
+            Origin::Python,
+            "object" | "instance" | "reconstructed" | "global" | "call" | "new" | "new_ex"
+            | "instance_call" | "changed",
+        ) => "data, of which no pickle makes the object again",
+        _ => REVERSIBLE,
+    }
+}
+
+/// What is said of a notation that `unwrap` undoes.
+const REVERSIBLE: &str = "reversible";
+
 /// Handles the beginning of a type, for a sink that does not support it.
 #[cold]
 pub fn begin_typed<S: Sink + ?Sized>(sink: &mut S, t: &Type<'_>) -> Result {
     match sink.fidelity().objects {
         Objects::Refuse => {
             let wrapped = format!(r#"{{"{}": …}}"#, notation::type_key(t));
-            Err(sink.fidelity().refuse_object(&t.to_string(), &wrapped, "its data without it"))
+            let wrapped = (wrapped.as_str(), later(t));
+            Err(sink.fidelity().refuse_object(&t.to_string(), wrapped, "its data without it"))
         }
         Objects::Wrap => {
             sink.fidelity().opened.push(Opened::Map);
@@ -388,7 +409,7 @@ pub fn key_value<S: Sink + ?Sized>(sink: &mut S, k: &Value) -> Result {
         match sink.fidelity().objects {
             Objects::Refuse => {
                 let found = format!("the symbol {} as a key", shorten(name));
-                let wrapped = r#"{"$key:…": …}"#;
+                let wrapped = (r#"{"$key:…": …}"#, REVERSIBLE);
                 return Err(sink.fidelity().refuse_object(&found, wrapped, "its text"));
             }
             Objects::Data => {
