@@ -27,6 +27,8 @@ def nan: nan_value;
 def infinite: infinite_value;
 def isnan: is_nan;
 def abs: absolute;
+def halt_error: error;
+def halt_error($code): error;
 def tonumber: to_number;
 def isinfinite: . == infinite or . == -infinite;
 def isfinite: isnumber and (isinfinite | not);
@@ -65,12 +67,16 @@ def leaf_paths: paths(scalars);
 def delpaths($paths): delete_paths($paths);
 def del(f): delpaths([path(f)]);
 def to_entries: [key_values[] as [$key, $value] | {$key, $value}];
-def from_entries: reduce .[] as $x ({};
-  . + { ($x | if . == null then . elif has("key") then .key elif has("k") then .k elif has("name") then .name
-      elif has("Name") then .Name elif has("Key") then .Key else .K end
-      | if isstring then . elif . == null then "null" elif isboolean or isnumber then tojson else . end):
-    ($x | if has("value") then .value elif has("v") then .v elif has("Value") then .Value else .V end) });
-def with_entries(f): to_entries | map(f) | from_entries;
+def entry_key: if . == null then . elif has("key") then .key elif has("k") then .k elif has("name") then .name
+  elif has("Name") then .Name elif has("Key") then .Key else .K end;
+def entry_value: if has("value") then .value elif has("v") then .v elif has("Value") then .Value else .V end;
+def entries_by(key): reduce .[] as $x ({}; . + { ($x | entry_key | key): ($x | entry_value) });
+# As in jq, which makes texts of numbers, since its maps have no other keys.
+def from_entries: entries_by(if . == null then "null" elif isboolean or isnumber then tojson else . end);
+# A map that has other keys keeps them.
+def with_entries(f):
+  to_entries
+  | if all(.[]; .key | isstring) then map(f) | from_entries else map(f) | entries_by(.) end;
 def walk(f): def w: if isobject then map_values(w) elif isarray then map(w) else . end | f; w;
 def env: $ENV;
 def marc($spec): getpath(marc_paths($spec)[]);
@@ -102,6 +108,8 @@ def IN(src; s): any(src == s; .);
 def JOIN($index; f): [.[] | [., $index[f]]];
 def JOIN($index; stream; f): stream | [., $index[f]];
 def JOIN($index; stream; f; g): stream | [., $index[f]] | g;
+def scan($re; flags): matches($re; "g" + flags)[] | if .[1] then [.[1:][].string] else .[0].string end;
+def scan($re): scan($re; "");
 def splits($re; flags): split($re; flags)[];
 def join($sep): reduce .[] as $x (null;
   (if . == null then "" else . + $sep end)

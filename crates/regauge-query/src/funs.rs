@@ -11,6 +11,7 @@ use regauge::{read_values, write_values};
 
 use crate::guard;
 use crate::marc;
+use crate::pattern;
 use crate::run::{Kind, error};
 use crate::val::number::Num;
 use crate::val::{
@@ -18,7 +19,8 @@ use crate::val::{
 };
 
 /// jaq's functions that ours replace: a filter neither ends the process nor logs.
-const LEFT_OUT: [&str; 5] = ["halt", "debug_empty", "stderr_empty", "ltrimstr", "rtrimstr"];
+const LEFT_OUT: [&str; 7] =
+    ["halt", "debug_empty", "stderr_empty", "ltrimstr", "rtrimstr", "matches", "split_matches"];
 /// Functions that a definition of the same name checks the arguments of.
 const CHECKED: [(&str, &str); 2] = [("limit", "limit_of"), ("skip", "skip_of")];
 /// After the last document, jaq's function gives nothing.
@@ -92,6 +94,8 @@ fn own() -> Box<[Own]> {
                 None => Err(Error::typ(cv.1, "number")),
             })
         }),
+        ("matches", v(2), |cv| bome(pattern::matches(cv, false))),
+        ("split_matches", v(2), |cv| bome(pattern::matches(cv, true))),
         ("to_number", v(0), |cv| bome(to_number(cv.1))),
         ("ltrimstr", v(1), |cv| unary(cv, |val, part| Ok(trimmed(val, &part, true, false)))),
         ("rtrimstr", v(1), |cv| unary(cv, |val, part| Ok(trimmed(val, &part, false, true)))),

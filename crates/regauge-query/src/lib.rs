@@ -26,6 +26,7 @@ mod funs;
 mod guard;
 mod marc;
 mod needs;
+mod pattern;
 mod run;
 mod stage;
 mod val;

@@ -55,8 +55,15 @@ const MESSAGE_MAX: usize = 300;
 /// Returns the error that a filter has raised.
 #[cold]
 pub(crate) fn failure(message: &str) -> Error {
-    let mut shown: String = message.chars().take(MESSAGE_MAX).collect();
-    if shown.len() < message.len() {
+    let mut shown = String::new();
+    for letter in message.chars().take(MESSAGE_MAX) {
+        // What a terminal would obey is shown.
+        match letter.is_control() && !matches!(letter, '\n' | '\t') {
+            true => shown.extend(letter.escape_unicode()),
+            false => shown.push(letter),
+        }
+    }
+    if message.chars().nth(MESSAGE_MAX).is_some() {
         shown.push('…');
     }
     Error::new(ErrorKind::Data, format!("the filter failed: {shown}"))

@@ -318,6 +318,47 @@ fn a_wrong_filter_shows_its_place() {
 }
 
 #[test]
+fn a_group_that_took_no_part_in_a_match_is_null() {
+    for (code, wanted) in [
+        (
+            r#""2020-" | [match("(a)?(-)").captures[] | [.offset, .length, .string, .name]]"#,
+            r#"[[-1,0,null,null],[4,1,"-",null]]"#,
+        ),
+        (r#""2020-" | capture("(?<y>\\d+)-(?<m>\\d+)?")"#, r#"{"y":"2020","m":null}"#),
+        (r#"["xb" | scan("(a)?(b)")]"#, r#"[[null,"b"]]"#),
+        (r#"["źaa" | match("a"; "g").offset]"#, "[1,2]"),
+        // The second group matches before the first.
+        (r#""ba" | [match("(?:(a)|(b))*").captures[].string]"#, r#"["a","b"]"#),
+        (r#""a-b-c" | gsub("(?<x>[a-z])(-)?"; "\(.x)\(.x)")"#, r#""aabbcc""#),
+        (r#""aXbxc" | [splits("x"; "i")]"#, r#"["a","b","c"]"#),
+    ] {
+        check_json(code, "null", wanted);
+    }
+}
+
+#[test]
+fn entries_keep_keys_that_are_not_text() {
+    let map = Value::Map(vec![
+        (Value::Int(1), Value::from("a")),
+        (Value::from("1"), Value::from("b")),
+        (Value::Null, Value::from("c")),
+    ]);
+    assert_eq!(filter("with_entries(.)").run(&map).unwrap(), [map.clone()]);
+    let found = filter("with_entries(select(.value != \"b\"))").run(&map).unwrap();
+    let Value::Map(pairs) = &found[0] else { panic!("{found:?}") };
+    assert_eq!((pairs.len(), &pairs[0].0, &pairs[1].0), (2, &Value::Int(1), &Value::Null));
+    // Other maps follow jq, which makes texts of numbers.
+    check_json("with_entries(.key = 5)", r#"{"a":1}"#, r#"{"5":1}"#);
+    check_json("from_entries", r#"[{"key":1,"value":2},{"k":null,"v":3}]"#, r#"{"1":2,"null":3}"#);
+}
+
+#[test]
+fn what_a_terminal_would_obey_is_shown_in_a_message() {
+    let error = filter("error(\"\\u001b[31mred\")").run(&Value::Null).unwrap_err();
+    assert!(error.to_string().contains(r"\u{1b}[31mred"), "{error}");
+}
+
+#[test]
 fn a_filter_that_fails_says_why() {
     for (code, wanted) in [
         (".a", "the filter failed: cannot index"),
@@ -325,6 +366,8 @@ fn a_filter_that_fails_says_why() {
         ("error({a: 1})", "the filter failed: {\"a\":1} (not a text)"),
         ("1 / 0", "cannot calculate 1 / 0"),
         ("halt", "`halt` is not supported"),
+        ("halt_error", "the filter failed: 5 (not a text)"),
+        ("\"own words\" | halt_error(3)", "the filter failed: own words"),
     ] {
         let error = filter(code).run(&Value::Int(5)).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Data);
