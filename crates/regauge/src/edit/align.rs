@@ -1,7 +1,7 @@
 //! Compares old and new values: what is the same, and which parts of a collection were kept, left out
 //! and added.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use crate::model::path::Step;
@@ -93,10 +93,14 @@ impl Alignment {
     pub fn of_arrays(old: &[Value], new: &[Value]) -> Alignment {
         let features = |values: &[Value]| values.iter().map(Features::of).collect::<Vec<_>>();
         let (old, new) = (features(old), features(new));
+        let mut pairs = matches(&old, &new);
+        // Items that change places are written in the places that there are, whose comments stay.
+        if old.len() == new.len() && has_moved(&old, &new, &pairs) {
+            pairs = (0..old.len()).map(|at| (at, at)).collect();
+        }
         let mut kept = vec![None; old.len()];
         let (mut from, mut to) = (0, 0);
-        for (next_old, next_new) in matches(&old, &new).into_iter().chain([(old.len(), new.len())])
-        {
+        for (next_old, next_new) in pairs.into_iter().chain([(old.len(), new.len())]) {
             while from < next_old && to < next_new {
                 kept[from] = Some(to);
                 (from, to) = (from + 1, to + 1);
@@ -215,6 +219,18 @@ fn matches(old: &[Features], new: &[Features]) -> Vec<(usize, usize)> {
     }
     pairs.extend((0..tail).rev().map(|at| (old.len() - 1 - at, new.len() - 1 - at)));
     pairs
+}
+
+/// Returns whether an item that none of the pairs keeps stands in another place of the new list.
+fn has_moved(old: &[Features], new: &[Features], pairs: &[(usize, usize)]) -> bool {
+    let (mut left, mut came) = (HashSet::new(), HashSet::new());
+    left.extend(old.iter().map(|one| one.hash));
+    came.extend(new.iter().map(|one| one.hash));
+    for (from, to) in pairs {
+        left.remove(&old[*from].hash);
+        came.remove(&new[*to].hash);
+    }
+    !left.is_disjoint(&came)
 }
 
 /// Finds the pairs that gain most by a table of the gains for all ends of the lists.
