@@ -210,7 +210,8 @@ pub enum StoreCommand {
         #[arg(long, conflicts_with_all = ["prefix", "from_key", "to_key", "limit"])]
         collections: bool,
     },
-    /// Store every document of a file, in one transaction or, for a large file, in batches
+    /// Store every document of a file, in one transaction or, for a large file, in batches; one whose
+    /// key is there already replaces that value
     Import {
         #[command(flatten)]
         place: Place,

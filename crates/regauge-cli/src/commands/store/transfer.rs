@@ -1,5 +1,7 @@
 //! Imports whole files into a collection, and exports a collection to a file.
 
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hasher as _};
 use std::io::{self, Read};
 
 use regauge::convert::Options;
@@ -17,6 +19,7 @@ use super::{all_good, failure, name, range};
 use crate::failure::{Failure, Result, complain};
 use crate::input::Source;
 use crate::output::{Destination, Outlet};
+use crate::report::print;
 use regauge_packing::files::Compression;
 
 /// Documents that are stored in one transaction.
@@ -24,8 +27,11 @@ const BATCH: usize = 500;
 /// A batch is stored early once it has this many bytes of documents.
 const BATCH_BYTES: usize = 8 << 20;
 
-/// Stores every document of a file, or adds them to a series, keyed by time. What was stored before
-/// an error stays, and is reported.
+/// How many keys of an import are compared with each other: 16 MB of memory.
+const COMPARED_MAX: usize = 1 << 20;
+
+/// Stores every document of a file, or adds them to a series, keyed by time; prints how many, and
+/// says which replaced others. What was stored before an error stays, and is reported.
 pub fn import(
     store: &mut Store,
     source: &Source,
@@ -36,64 +42,138 @@ pub fn import(
     // The documents are written in the store's format here, and stored unchanged.
     let options = policy.options(source.format, source.format);
     let format = store.settings().codec.format;
-    let mut batch: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
-    let mut count = 0;
-    let mut put = |store: &mut Store, batch: &mut Vec<(Vec<u8>, Vec<u8>)>| {
-        let done = match series {
-            Some(series) => put_slices(store, series, batch, format),
-            None => {
-                let documents: Vec<(&[u8], Option<&[u8]>)> =
-                    batch.iter().map(|(key, one)| (&key[..], Some(&one[..]))).collect();
-                store.put_many(&documents, format)
-            }
-        }
-        .map_err(failure);
-        if done.is_ok() {
-            count += batch.len() as u64;
-        }
-        batch.clear();
-        done
+    let mut import =
+        Import { store, source, key, series, options, format, tally: Tally::default() };
+    let ran = import.walk();
+    source.finish_progress();
+    let ran = match ran {
+        Ok(()) => import.put(),
+        Err(failure) => import.put().and(Err(failure)),
     };
-    let mut number = 0_u64;
-    let mut bytes = 0;
-    let mut one = |value: Value| -> Result {
-        number += 1;
-        let default = if series.is_some() { "time" } else { "key" };
-        let (key, value) = keyed(value, key, default)
-            .map_err(|why| Failure::Io(format!("{}: document {number}: {why}", source.name)))?;
-        let document = encoded(&value, format, &options)
-            .map_err(|error| Failure::data(&source.name, error.in_record(number)))?;
-        bytes += document.len();
-        batch.push((key, document));
-        if batch.len() < BATCH && bytes < BATCH_BYTES {
-            return Ok(());
-        }
-        bytes = 0;
-        put(store, &mut batch)
-    };
-    let again = || -> io::Result<Box<dyn Read + Send>> { source.again() };
-    let input = source.input(&again);
-    let bad = |error| Failure::data(&source.name, error);
-    let walk = || -> Result {
-        let mut documents = Values::open(input, &options).map_err(bad)?;
+    import.report(&ran)?;
+    ran
+}
+
+/// An import that runs.
+struct Import<'i> {
+    store: &'i mut Store,
+    source: &'i Source,
+    key: Option<&'i KeyPath>,
+    series: Option<(&'i str, Option<Buckets>)>,
+    options: Options,
+    format: Format,
+    tally: Tally,
+}
+
+/// What an import has read and stored.
+#[derive(Default)]
+struct Tally {
+    batch: Vec<(Vec<u8>, Vec<u8>)>,
+    batch_bytes: usize,
+    read: u64,
+    stored: u64,
+    /// Hashes of the first keys.
+    keys: HashSet<u64>,
+    repeated: u64,
+    /// The first document whose key an earlier one had, and the key.
+    first_repeated: Option<(u64, String)>,
+}
+
+impl Import<'_> {
+    fn walk(&mut self) -> Result {
+        let source = self.source;
+        let again = || -> io::Result<Box<dyn Read + Send>> { source.again() };
+        let bad = |error| Failure::data(&source.name, error);
+        let mut documents = Values::open(source.input(&again), &self.options).map_err(bad)?;
         while let Some(value) = documents.next().map_err(bad)? {
             match value {
                 // A JSON file that is one array is a file of documents.
                 Value::Array(items) if source.format == Format::Json => {
-                    items.into_iter().try_for_each(&mut one)?;
+                    items.into_iter().try_for_each(|item| self.take(item))?;
                 }
-                other => one(other)?,
+                other => self.take(other)?,
             }
         }
         Ok(())
-    };
-    let ran = walk();
-    source.finish_progress();
-    let ran = ran.and_then(|()| put(store, &mut batch));
-    if ran.is_err() {
-        complain(format_args!("{count} documents were stored before that, and remain"));
     }
-    ran
+
+    /// Takes a document into the batch, and stores that when it is full.
+    fn take(&mut self, value: Value) -> Result {
+        let tally = &mut self.tally;
+        tally.read += 1;
+        let default = if self.series.is_some() { "time" } else { "key" };
+        let (key, value) = keyed(value, self.key, default).map_err(|why| {
+            Failure::Io(format!("{}: document {}: {why}", self.source.name, tally.read))
+        })?;
+        let document = encoded(&value, self.format, &self.options)
+            .map_err(|error| Failure::data(&self.source.name, error.in_record(tally.read)))?;
+        if self.series.is_none() {
+            tally.compare(&key);
+        }
+        tally.batch_bytes += document.len();
+        tally.batch.push((key, document));
+        match tally.batch.len() < BATCH && tally.batch_bytes < BATCH_BYTES {
+            true => Ok(()),
+            false => self.put(),
+        }
+    }
+
+    /// Stores the batch.
+    fn put(&mut self) -> Result {
+        self.tally.batch_bytes = 0;
+        let batch = std::mem::take(&mut self.tally.batch);
+        match self.series {
+            Some(series) => put_slices(self.store, series, &batch, self.format),
+            None => {
+                let documents: Vec<(&[u8], Option<&[u8]>)> =
+                    batch.iter().map(|(key, one)| (&key[..], Some(&one[..]))).collect();
+                self.store.put_many(&documents, self.format)
+            }
+        }
+        .map_err(failure)?;
+        self.tally.stored += batch.len() as u64;
+        Ok(())
+    }
+
+    fn report(&self, ran: &Result) -> Result {
+        let tally = &self.tally;
+        let stored = match tally.stored {
+            1 => "1 document stored".to_owned(),
+            count => format!("{count} documents stored"),
+        };
+        match ran {
+            Ok(()) => print(format!("{stored}\n").as_bytes())?,
+            Err(_) => complain(format_args!("{stored}, which remain; then this failed:")),
+        }
+        let Some((number, key)) = &tally.first_repeated else { return Ok(()) };
+        let which = match tally.read > COMPARED_MAX as u64 {
+            true => format!(" (compared with the first {COMPARED_MAX} keys)"),
+            false => String::new(),
+        };
+        complain(format_args!(
+            "{} of them replaced an earlier one of the file with the same key{which}; the first is \
+             document {number}, key {key}",
+            tally.repeated
+        ));
+        Ok(())
+    }
+}
+
+impl Tally {
+    /// Notes a key that an earlier document had.
+    fn compare(&mut self, key: &[u8]) {
+        let mut hasher = DefaultHasher::new();
+        hasher.write(key);
+        let hash = hasher.finish();
+        let is_new = match self.keys.len() < COMPARED_MAX {
+            true => self.keys.insert(hash),
+            false => !self.keys.contains(&hash),
+        };
+        if !is_new {
+            self.repeated += 1;
+            self.first_repeated.get_or_insert_with(|| (self.read, shown(key)));
+        }
+    }
 }
 
 /// Stores documents in a series, keyed by time.
