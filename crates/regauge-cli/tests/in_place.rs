@@ -135,6 +135,20 @@ fn a_file_that_fails_stays_and_the_others_change() {
 }
 
 #[test]
+fn a_file_without_a_document_is_an_error() {
+    let folder = Folder::new();
+    folder.write("a.yaml", "# to come\n");
+    folder.write("a.ndjson", "");
+    let ran = edit(&folder, ".a = 2", "a.yaml").status(1);
+    assert!(
+        ran.stderr.contains("a.yaml: found no document, expected one to change"),
+        "{}",
+        ran.stderr
+    );
+    edit(&folder, ".a = 2", "a.ndjson").status(0);
+}
+
+#[test]
 fn the_exit_status_tells_the_last_output() {
     let folder = Folder::new();
     folder.write("a.json", "[true]\n");

@@ -47,6 +47,22 @@ fn yaml_scalars_are_replaced() {
 }
 
 #[test]
+fn comments_stay_in_their_places_when_items_move() {
+    let list = |items: [&str; 3]| {
+        format!(
+            "list:\n  - {}   # first\n  # the second\n  - {}\n  - {}\n",
+            items[0], items[1], items[2]
+        )
+    };
+    let was = list(["one", "two", "three"]);
+    check(Format::Yaml, ".list |= reverse", &was, &list(["three", "two", "one"]));
+    check(Format::Yaml, ".list |= sort", &was, &list(["one", "three", "two"]));
+    // What is gone takes its comment along.
+    let left = "list:\n  # the second\n  - two\n  - three\n";
+    check(Format::Yaml, "del(.list[0])", &was, left);
+}
+
+#[test]
 fn yaml_entries_come_and_go() {
     let change = |filter: &str, from: &str, to: &str| {
         assert!(SERVICE.contains(from), "{from}");

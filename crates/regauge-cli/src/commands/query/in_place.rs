@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use regauge::{Error, ErrorKind, Options, Result as Edited, Value, edit, excerpt};
+use regauge::{Error, ErrorKind, Format, Options, Result as Edited, Value, edit, excerpt};
 use regauge_query::{Stage, on_large_stack};
 
 use super::{Query, exit_status, settings, text_of};
@@ -130,7 +130,9 @@ fn change(path: &Path, arguments: &Query, stage: &Stage) -> Result {
 
 /// Runs the filter over each document of a file.
 fn edit_with(bytes: &[u8], options: &Options, stage: &Stage) -> Edited<Option<Vec<u8>>> {
-    edit(bytes, options, &mut |document: &Value| {
+    let mut count = 0_u64;
+    let edited = edit(bytes, options, &mut |document: &Value| {
+        count += 1;
         let mut outputs = stage.over(document)?;
         match (outputs.pop(), outputs.len()) {
             (Some(output), 0) => Ok(output),
@@ -143,7 +145,13 @@ fn edit_with(bytes: &[u8], options: &Options, stage: &Stage) -> Edited<Option<Ve
                 ),
             )),
         }
-    })
+    })?;
+    // A file of comments would stay as it is without a word.
+    if count == 0 && options.from != Format::Ndjson {
+        let message = "found no document, expected one to change; write a first one, such as {}";
+        return Err(Error::new(ErrorKind::Data, message));
+    }
+    Ok(edited)
 }
 
 /// Adds line, column and excerpt to an error with an offset.
