@@ -24,6 +24,9 @@ pub const REFUSED: u8 = 3;
 /// A store has no such key, or its value is damaged.
 pub const NO_VALUE: u8 = 4;
 
+/// Ctrl-C ended it early, as shells have it: 128 and the number of the signal.
+pub const INTERRUPTED: u8 = 130;
+
 /// Why a command failed.
 #[derive(Debug)]
 pub enum Failure {

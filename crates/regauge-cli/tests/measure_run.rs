@@ -74,7 +74,7 @@ fn ctrl_c_keeps_what_was_measured() {
     regauge_testdata::unix::interrupt(child.id());
     let output = child.wait_with_output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{errors}");
+    assert_eq!(output.status.code(), Some(130), "{errors}");
     assert!(errors.contains("results so far are kept"), "{errors}");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains("Interrupted: "), "{text}");

@@ -21,7 +21,7 @@ use crate::commands::report;
 use crate::commands::stages::Stages;
 use crate::commands::tasks;
 use crate::engines;
-use crate::failure::{Failure, Result, complain};
+use crate::failure::{Failure, INTERRUPTED, Result, complain};
 use crate::input::{Source, Wanted};
 use crate::output::Destination;
 use crate::progress::Meter;
@@ -115,7 +115,7 @@ pub fn run(arguments: &Measure) -> Result {
     if arguments.json.as_deref() == Some(Path::new("-")) {
         // Standard output carries the report; anything else goes to standard error.
         compared.iter().for_each(|text| complain(text.trim_end()));
-        return Ok(());
+        return status(&report);
     }
     let text = match options.safety {
         safety::When::Only => render_safety(&report, layout),
@@ -125,9 +125,17 @@ pub fn run(arguments: &Measure) -> Result {
     if let Some(text) = compared {
         print(format!("\n{text}").as_bytes())?;
     }
-    match page {
-        Some(page) => print(format!("\nReport: {}\n", page.display()).as_bytes()),
-        None => Ok(()),
+    if let Some(page) = page {
+        print(format!("\nReport: {}\n", page.display()).as_bytes())?;
+    }
+    status(&report)
+}
+
+/// Tells scripts that a report is of an interrupted run.
+fn status(report: &Report) -> Result {
+    match report.interrupted {
+        true => Err(Failure::Quiet(INTERRUPTED)),
+        false => Ok(()),
     }
 }
 
