@@ -172,7 +172,8 @@ impl Seen {
                 let Kind::Struct(inside) = kind else { return self.mixed(kind, value) };
                 for (key, value) in pairs {
                     let Value::Text(name) = key else {
-                        self.mix(kind, value);
+                        let found = format!("a map with {} as a key", key.type_name());
+                        self.mix(kind, &found, "text");
                         return Ok(());
                     };
                     let place = match inside.places.get(name) {
@@ -206,7 +207,10 @@ impl Seen {
             Value::Timestamp(at) => Kind::Timestamp { fine: is_fine(at.nanoseconds) },
             Value::Decimal(_) => match Decimal::of(value) {
                 Some(decimal) => Kind::Decimal { scale: decimal.scale },
-                None => return self.mixed(kind, value),
+                None => {
+                    self.mix(kind, "a decimal", "one of at most 38 digits");
+                    return Ok(());
+                }
             },
             Value::Ext(ext) => match ext.as_ext() {
                 Ext::Int64(v) => Kind::Int { negative: v < 0, unsigned: false, big: false },
@@ -233,7 +237,7 @@ impl Seen {
         let merged = merge(kind, &found);
         match merged {
             Some(merged) => *kind = merged,
-            None => self.mix(kind, value),
+            None => return self.mixed(kind, value),
         }
         Ok(())
     }
@@ -252,16 +256,8 @@ impl Seen {
         ))
     }
 
-    fn mixed(&self, kind: &mut Kind, value: &Value) -> Result {
-        self.mix(kind, value);
-        Ok(())
-    }
-
     /// Values of several types, or of one that no column holds.
-    fn mix(&self, kind: &mut Kind, value: &Value) {
-        if matches!(kind, Kind::Mixed(_)) {
-            return;
-        }
+    fn mixed(&self, kind: &mut Kind, value: &Value) -> Result {
         let before = match kind {
             Kind::Null => "a value that a column can hold",
             Kind::Bool => "a truth value",
@@ -279,7 +275,15 @@ impl Seen {
             Kind::Struct(_) => "a map with text as keys",
             Kind::Mixed(_) => "",
         };
-        let message = format!("found {}, expected {before} as before", value.type_name());
+        self.mix(kind, value.type_name(), &format!("{before} as before"));
+        Ok(())
+    }
+
+    fn mix(&self, kind: &mut Kind, found: &str, expected: &str) {
+        if matches!(kind, Kind::Mixed(_)) {
+            return;
+        }
+        let message = format!("found {found}, expected {expected}");
         *kind =
             Kind::Mixed(Box::new(Mixed { message, path: self.path.clone(), number: self.number }));
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::events::inside;
 use arrow_schema::{DataType, Field, Fields, Schema};
 use regauge::event::{BigInt, Ext, Sink, Type, Writer};
 use regauge::tree::Builder;
@@ -176,4 +177,75 @@ fn marc_field(field: Value) -> Value {
     }
     parts.insert(0, tag);
     Value::Map(parts)
+}
+
+/// Returns whether these are the columns of [`marc_schema`], by their names: other writers name and mark
+/// the items of lists in their own way.
+pub fn is_marc(schema: &Schema) -> bool {
+    fn names(fields: &[Field]) -> String {
+        let name = |field: &Field| {
+            let below = inside(field.data_type());
+            // A list has its items inside, and these their fields.
+            let below = match &below[..] {
+                [item] => inside(item.data_type()),
+                _ => below,
+            };
+            format!("{}({})", field.name(), names(&below))
+        };
+        fields.iter().map(name).collect()
+    }
+    let of = |schema: &Schema| {
+        names(&schema.fields().iter().map(|field| field.as_ref().clone()).collect::<Vec<_>>())
+    };
+    of(schema) == of(&marc_schema())
+}
+
+/// Converts a row with the columns of [`marc_schema`] to a record in the shape of MARC-in-JSON. A field that has
+/// both data and subfields is returned unchanged, and the writer of the record says what is wrong.
+pub fn marc_record(row: Value) -> Value {
+    let Value::Map(mut columns) = row else { return row };
+    for (_, column) in &mut columns {
+        if let Value::Array(fields) = column {
+            for field in fields {
+                *field = record_field(std::mem::replace(field, Value::Null));
+            }
+        }
+    }
+    Value::Map(columns)
+}
+
+fn record_field(field: Value) -> Value {
+    let Value::Map(columns) = field else { return field };
+    let filled: Vec<(Value, Value)> =
+        columns.into_iter().filter(|(_, value)| *value != Value::Null).collect();
+    let names: Vec<&str> = filled.iter().filter_map(|(name, _)| name.as_str()).collect();
+    match names[..] {
+        ["tag", "data"] => {
+            let mut values = filled.into_iter().map(|(_, value)| value);
+            Value::Map(values.next().zip(values.next()).into_iter().collect())
+        }
+        ["tag", "ind1", "ind2", "subfields"] => {
+            let mut filled = filled.into_iter();
+            let tag = filled.next().map_or(Value::Null, |(_, tag)| tag);
+            let parts = filled.map(|(name, value)| match value {
+                Value::Array(subfields) => {
+                    (name, Value::Array(subfields.into_iter().map(record_subfield).collect()))
+                }
+                other => (name, other),
+            });
+            Value::Map(vec![(tag, Value::Map(parts.collect()))])
+        }
+        _ => Value::Map(filled),
+    }
+}
+
+fn record_subfield(subfield: Value) -> Value {
+    let Value::Map(mut columns) = subfield else { return subfield };
+    match &mut columns[..] {
+        [(_, code), (_, text)] => {
+            let pair = (std::mem::replace(code, Value::Null), std::mem::replace(text, Value::Null));
+            Value::Map(vec![pair])
+        }
+        _ => Value::Map(columns),
+    }
 }

@@ -5,6 +5,7 @@ mod common;
 
 use std::sync::Arc;
 
+use arrow_schema::DataType;
 use common::{corpus, lines, read};
 use regauge::tree::Builder;
 use regauge::{ErrorKind, Limits};
@@ -21,6 +22,13 @@ fn they_hold_what_pyarrow_reads() {
         }
         assert_eq!(found.lines().count(), expected.lines().count(), "{name}");
     }
+}
+
+#[test]
+fn a_column_with_a_dictionary_is_written_as_one_of_its_values() {
+    let (_, bytes) = corpus("valid").into_iter().find(|(name, _)| name == "types").unwrap();
+    let columns = FileReader::open(Arc::new(bytes), &Limits::default()).unwrap().columns();
+    assert_eq!(columns.field_with_name("category").unwrap().data_type(), &DataType::Utf8);
 }
 
 #[test]

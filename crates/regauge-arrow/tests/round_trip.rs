@@ -170,6 +170,19 @@ fn a_document_that_does_not_fit_is_named() {
         "{error}"
     );
     assert!(error.contains("--on-loss wrap"), "{error}");
+    for (value, message) in [
+        (
+            Value::Decimal("1e50".into()),
+            "at $.a: found a decimal, expected one of at most 38 digits",
+        ),
+        (
+            Value::Map(vec![(Value::Int(1), text("x"))]),
+            "at $.a: found a map with an integer as a key, expected text",
+        ),
+    ] {
+        let error = written(&[map([("a", value)])], &common::how(), &Losses::strict()).unwrap_err();
+        assert!(error.to_string().contains(message), "{error}");
+    }
     let twice = Value::Map(vec![(text("a"), Value::Int(1)), (text("a"), Value::Int(2))]);
     let error = written(&[twice], &common::how(), &Losses::strict()).unwrap_err().to_string();
     assert!(error.contains("each key once"), "{error}");

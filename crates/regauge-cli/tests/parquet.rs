@@ -255,4 +255,20 @@ mod with_it {
         let text = folder.run("query -c .fields[1].subfields[0].value out.parquet").silent().text();
         assert_eq!(text, "\"Title\"\n");
     }
+
+    #[test]
+    fn records_of_marc_come_back() {
+        let folder = Folder::new();
+        folder.run("sample catalog in.mrc --count 50").status(0);
+        folder.run("convert in.mrc out.parquet").status(0);
+        folder.run("convert out.parquet back.mrc").silent();
+        assert_eq!(folder.read("back.mrc"), folder.read("in.mrc"));
+        folder.run("convert out.parquet back.xml --to marcxml").silent();
+        folder.run("convert in.mrc direct.xml --to marcxml").silent();
+        assert_eq!(folder.text("back.xml"), folder.text("direct.xml"));
+        // Other rows are no records.
+        folder.write("in.ndjson", LINES);
+        folder.run("convert in.ndjson other.parquet").silent();
+        folder.run("convert other.parquet other.mrc").status(3);
+    }
 }

@@ -13,6 +13,7 @@ use regauge::convert::ReadAt;
 use regauge::hint::Hint;
 use regauge::limits::Limit;
 use regauge::path::{Path, Step};
+use regauge::tree::Builder;
 use regauge::{Error, Limits, Result, Sink};
 
 use super::file::At;
@@ -20,6 +21,7 @@ use super::group::Group;
 use super::guard::{batch_failed, failed, guarded};
 use super::{footer, int96, pages, schema};
 use crate::events::{self, Table};
+use crate::rows;
 
 /// Rows that are decoded at a time.
 const BATCH_ROWS: u64 = 4_096;
@@ -45,6 +47,8 @@ pub struct FileReader {
     table: Option<Table>,
     row: usize,
     has_begun: bool,
+    /// Whether rows are sent as MARC records.
+    is_marc: bool,
 }
 
 impl FileReader {
@@ -89,6 +93,7 @@ impl FileReader {
                 table: None,
                 row: 0,
                 has_begun: false,
+                is_marc: false,
             })
         })
     }
@@ -99,10 +104,10 @@ impl FileReader {
         groups.iter().map(|group| u64::try_from(group.num_rows()).unwrap_or_default()).sum()
     }
 
-    /// Returns the columns.
+    /// Returns the columns, as a file with the same ones is written.
     pub fn columns(&self) -> SchemaRef {
         // What is written gets metadata of its own.
-        Arc::new(Schema::new(self.schema.fields().clone()))
+        Arc::new(Schema::new(schema::without_dictionaries(self.schema.fields())))
     }
 
     /// Returns facts about the file, each with its name.
@@ -129,11 +134,26 @@ impl FileReader {
         facts
     }
 
+    /// Sends rows with the columns of MARC records as such records from now on, if the file has them.
+    pub fn as_records(&mut self) {
+        self.is_marc = rows::is_marc(&self.schema);
+    }
+
     /// Sends the next row; returns `false` at the end.
     ///
     /// # Errors
     /// The sink's; those of a broken file; `Refused` for a value that documents do not have.
     pub fn next(&mut self, sink: &mut dyn Sink) -> Result<bool> {
+        if !self.is_marc {
+            return self.next_row(sink);
+        }
+        let mut row = Builder::new(&self.limits);
+        let is_there = self.next_row(&mut row)?;
+        row.take().map_or(Ok(()), |row| rows::marc_record(row).drive(sink))?;
+        Ok(is_there)
+    }
+
+    fn next_row(&mut self, sink: &mut dyn Sink) -> Result<bool> {
         if !self.has_begun {
             self.has_begun = true;
             events::note_zones(&self.schema, sink);

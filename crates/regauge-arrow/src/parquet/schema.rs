@@ -4,31 +4,44 @@ use std::sync::Arc;
 
 use ::parquet::basic::{LogicalType, Type as Physical};
 use ::parquet::schema::types::{SchemaDescriptor, Type};
-use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, TimeUnit};
+use arrow_schema::{DataType, FieldRef, Fields, Schema, TimeUnit};
 
 use crate::events::{EXTENSION, UUID};
 
 /// Returns a schema whose text and bytes are views: a value that a dictionary has once is not copied for each row
 /// that refers to it, so that a small file cannot take any amount of memory.
 pub fn with_views(schema: &Schema) -> Schema {
-    let fields: Fields = schema.fields().iter().map(viewed).collect();
+    fn view(of: &DataType) -> DataType {
+        match of {
+            DataType::Utf8 | DataType::LargeUtf8 => DataType::Utf8View,
+            DataType::Binary | DataType::LargeBinary => DataType::BinaryView,
+            DataType::Dictionary(_, values) => view(values),
+            other => other.clone(),
+        }
+    }
+    let fields: Fields = schema.fields().iter().map(|field| changed(field, &view)).collect();
     Schema::new_with_metadata(fields, schema.metadata().clone())
 }
 
-fn viewed(field: &FieldRef) -> FieldRef {
-    let of = match field.data_type() {
-        DataType::Utf8 | DataType::LargeUtf8 => DataType::Utf8View,
-        DataType::Binary | DataType::LargeBinary => DataType::BinaryView,
-        DataType::Dictionary(_, values) => {
-            let values = Arc::new(Field::new("values", values.as_ref().clone(), true));
-            viewed(&values).data_type().clone()
-        }
-        DataType::Struct(fields) => DataType::Struct(fields.iter().map(viewed).collect()),
-        DataType::List(item) => DataType::List(viewed(item)),
-        DataType::LargeList(item) => DataType::LargeList(viewed(item)),
-        DataType::FixedSizeList(item, width) => DataType::FixedSizeList(viewed(item), *width),
-        DataType::Map(entries, ordered) => DataType::Map(viewed(entries), *ordered),
+/// Returns the fields with the values of dictionaries in their place: Parquet writes those of any column once.
+pub fn without_dictionaries(fields: &Fields) -> Fields {
+    let values = |of: &DataType| match of {
+        DataType::Dictionary(_, values) => values.as_ref().clone(),
         other => other.clone(),
+    };
+    fields.iter().map(|field| changed(field, &values)).collect()
+}
+
+/// Changes the types that have no fields inside them.
+fn changed(field: &FieldRef, leaf: &dyn Fn(&DataType) -> DataType) -> FieldRef {
+    let inside = |field| changed(field, leaf);
+    let of = match field.data_type() {
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(inside).collect()),
+        DataType::List(item) => DataType::List(inside(item)),
+        DataType::LargeList(item) => DataType::LargeList(inside(item)),
+        DataType::FixedSizeList(item, width) => DataType::FixedSizeList(inside(item), *width),
+        DataType::Map(entries, ordered) => DataType::Map(inside(entries), *ordered),
+        other => leaf(other),
     };
     Arc::new(field.as_ref().clone().with_data_type(of))
 }

@@ -75,6 +75,9 @@ pub trait Rows: Send {
     /// Sends the next row; returns `false` at the end.
     fn next(&mut self, sink: &mut dyn Sink) -> regauge::Result<bool>;
 
+    /// Sends rows with the columns of MARC records as such records from now on.
+    fn as_records(&mut self);
+
     /// Returns how many rows the file has.
     fn count(&self) -> u64;
 
@@ -296,6 +299,9 @@ pub fn from_table(
     outlet: &mut Outlet,
     options: &Options,
 ) -> std::result::Result<Summary, Error> {
+    if options.to.is_marc() {
+        rows.as_records();
+    }
     let count = Some(rows.count());
     convert_given(Given { next: &mut |sink| rows.next(sink), count }, outlet, options)
 }

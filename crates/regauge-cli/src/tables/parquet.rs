@@ -91,6 +91,10 @@ impl Rows for FileReader {
         self.next(sink)
     }
 
+    fn as_records(&mut self) {
+        self.as_records();
+    }
+
     fn count(&self) -> u64 {
         self.rows()
     }
