@@ -208,6 +208,13 @@ fn damaged_values_are_named_and_the_rest_goes_on() {
         folder.run(&format!("store verify {DB} --limit 0")).status(0).text(),
         "0 values, 0 bad\n"
     );
+    let ran = folder.run(&format!("store reencode {DB} --to msgpack")).status(4);
+    assert!(
+        ran.text().starts_with("7 of 9 values changed: 245 bytes to 196 (-20.0%);"),
+        "{}",
+        ran.text()
+    );
+    assert!(ran.stderr.ends_with("2 damaged values were left unchanged\n"), "{}", ran.stderr);
 }
 
 #[test]

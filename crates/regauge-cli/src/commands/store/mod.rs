@@ -460,8 +460,12 @@ fn reencode_all(store: &mut Store, plan: &Plan) -> Result {
             bar.tick();
         }
     };
-    let outcome =
-        reencode::reencode(store, plan, &mut |error| name(error, &mut named), &mut progress);
+    let mut damaged = 0;
+    let mut on_refused = |error: &Error| {
+        damaged += u64::from(matches!(error, Error::Damaged { .. }));
+        name(error, &mut named)
+    };
+    let outcome = reencode::reencode(store, plan, &mut on_refused, &mut progress);
     if let Some(bar) = bar {
         bar.finish_and_clear();
     }
@@ -470,10 +474,13 @@ fn reencode_all(store: &mut Store, plan: &Plan) -> Result {
         complain(format_args!("continued after key {}", regauge_store::shown(key)));
     }
     let (before, after) = (outcome.bytes_before, outcome.bytes_after);
-    let saved = if before == 0 { 0.0 } else { 100.0 - after as f64 * 100.0 / before as f64 };
+    let saved = match before {
+        0 => String::new(),
+        _ => format!(" ({:+.1}%)", after as f64 * 100.0 / before as f64 - 100.0),
+    };
     let verb = if plan.dry_run { "would change" } else { "changed" };
     let mut text = format!(
-        "{} of {} values {verb}: {before} bytes to {after} ({saved:.1}% saved); {} had {} already\n",
+        "{} of {} values {verb}: {before} bytes to {after}{saved}; {} had {} already\n",
         outcome.changed, outcome.values, outcome.already, plan.to
     );
     if outcome.overtaken > 0 {
@@ -485,9 +492,12 @@ fn reencode_all(store: &mut Store, plan: &Plan) -> Result {
     print(text.as_bytes())?;
     match outcome.refused {
         0 => Ok(()),
+        refused if refused == damaged => {
+            Err(Failure::Value(format!("{damaged} damaged values were left unchanged")))
+        }
         refused => Err(Failure::Refused(format!(
-            "{refused} values were left unchanged: {} cannot hold them exactly, or they are damaged; \
-             --objects and --on-loss offer alternatives",
+            "{refused} values were left unchanged, {damaged} of them because they are damaged; for \
+             what {} cannot hold exactly, --objects and --on-loss offer alternatives",
             plan.to
         ))),
     }
