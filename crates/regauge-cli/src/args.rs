@@ -21,10 +21,14 @@ use values::{bad, compression, drop, form, interpreter, only, packed, rename};
 
 const AFTER: &str = "\
 Examples:
-  regauge measure orders.json                  which library and format to take, on your own data
-  regauge convert orders.json orders.msgpack   the same document in another format, or a refusal
-  regauge inspect suspicious.pkl               what is in a file, and what loading it would run
-  regauge xray dump.rdb                        the same for all of a cache, by prefix of its keys
+  regauge measure orders.json
+      which library and format to take, on your own data
+  regauge convert orders.json orders.msgpack
+      the same document in another format, or a refusal
+  regauge inspect suspicious.pkl
+      what is in a file, and what loading it would run
+  regauge xray dump.rdb
+      the same for all of a cache, by prefix of its keys
 
 Exit status: 0 done, 1 bad data or a failed read or write, 2 wrong usage (an unknown option or \
 format, a missing input, an output that exists), 3 refused because something would be lost, or \
@@ -69,7 +73,27 @@ fn with_table(command: clap::Command) -> clap::Command {
             None => arg,
         }
     };
-    command.mut_args(from_table).mut_subcommands(with_table)
+    let command = command.mut_args(from_table).mut_subcommands(with_table);
+    match command.get_after_help().map(ToString::to_string) {
+        Some(text) => command.after_help(reflowed(&text)),
+        None => command,
+    }
+}
+
+/// Joins the lines of each paragraph, which clap breaks for the width of the terminal. Lines that are
+/// indented stay as they are.
+fn reflowed(text: &str) -> String {
+    let mut joined = String::with_capacity(text.len());
+    let mut last = "";
+    for line in text.lines() {
+        let stands_alone = |line: &str| line.is_empty() || line.starts_with(' ');
+        if !joined.is_empty() {
+            joined.push(if stands_alone(line) || stands_alone(last) { '\n' } else { ' ' });
+        }
+        joined.push_str(line);
+        last = line;
+    }
+    joined
 }
 
 /// Returns the old names of options among the arguments, each with the name to use.
@@ -115,11 +139,14 @@ Examples:
       bytes, NaN, … in a reversible notation, and back
   regauge convert --bad broken.mrc catalog.mrc catalog.xml
       names broken records, saves their bytes and skips them
-  regauge convert events.ndjson - --to json --only user.name --only 'items[*].price' --head 100
-  regauge convert users.json public.json --drop '[*].password' --rename '[*].mail=email'
+  regauge convert events.ndjson - --to json --only user.name \\
+      --only 'items[*].price' --head 100
+  regauge convert users.json public.json --drop '[*].password' \\
+      --rename '[*].mail=email'
       paths as `regauge inspect` shows them; $. in front may be left out
   regauge convert cached.bin value.json --objects data
-      the value in an entry of Rails.cache, a file of Django's cache, a session; says what was around it
+      the value in an entry of Rails.cache, a file of Django's cache, a
+      session; says what was around it
 
 Formats come from the names (catalog.marc.json.gz is MARC-in-JSON, compressed), else from the first
 bytes, or from --from and --to; `regauge formats` lists them. The output appears whole or not at
@@ -265,7 +292,8 @@ const INSPECT_EXAMPLES: &str = "\
 Examples:
   regauge inspect orders.json
   regauge inspect catalog.mrc.gz
-      also shows charsets, record types, tags, and each broken record with the reason
+      also shows charsets, record types, tags, and each broken record with the
+      reason
   curl -s https://example.org/feed | regauge inspect - --json
   echo 04085b066906 | regauge inspect - --input-encoding hex
 
@@ -318,7 +346,8 @@ Examples:
 Every library runs in its own process, on identical bytes. Its output is compared with the original
 first; a library that returns wrong data is not timed.
 
-Exit status: 0 done, 1 bad data or a failed step, 2 wrong usage.";
+Exit status: 0 done, 1 bad data or a failed step, 2 wrong usage, 130 ended early by Ctrl-C, with the
+results so far.";
 
 /// Measure serialization libraries on your own data
 #[derive(Debug, Args)]
@@ -503,7 +532,8 @@ const FORMATS_EXAMPLES: &str = "\
 Examples:
   regauge formats
   regauge formats --matrix
-      shows what happens to dates, symbols, shared values, … from every format to every other
+      shows what happens to dates, symbols, shared values, … from every format
+      to every other
   regauge formats --json";
 
 /// List the formats and what each cannot hold
@@ -558,5 +588,18 @@ mod tests {
     #[test]
     fn the_definitions_hold_together() {
         command().debug_assert();
+    }
+
+    /// An example that a narrow terminal breaks cannot be copied.
+    #[test]
+    fn examples_fit_80_columns() {
+        fn check(command: &clap::Command) {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            for line in help.lines().filter(|line| line.starts_with(' ')) {
+                assert!(line.chars().count() <= 80, "{}: {line}", command.get_name());
+            }
+            command.get_subcommands().for_each(check);
+        }
+        check(&command());
     }
 }

@@ -30,13 +30,16 @@ const EXAMPLES: &str = "\
 Examples:
   regauge migrate redis://cache:6379 --to msgpack
       changes nothing: says what would move, and what would stay and why
-  regauge migrate redis://cache:6379 --to msgpack --prefix views/ --apply --journal moved.ndjson
+  regauge migrate redis://cache:6379 --to msgpack --prefix views/ --apply \\
+      --journal moved.ndjson
   regauge migrate redis://cache:6379 --undo moved.ndjson
   regauge migrate dump.rdb --to msgpack --objects data
       the same from a dump, without the server
   regauge migrate redis://cache:6379 --to msgpack --rules rules.toml
-      with a rule for single classes; the dry run prints the line for each class that needs one
-  regauge migrate 'sqlite:app.db?table=jobs&column=body' --to msgpack --apply --journal moved.ndjson
+      with a rule for single classes; the dry run prints the line for each
+      class that needs one
+  regauge migrate 'sqlite:app.db?table=jobs&column=body' --to msgpack --apply \\
+      --journal moved.ndjson
       a column of a table; also postgres://user@host/base?table=… and mysql://…
 
 A value moves if it is Ruby's Marshal or Python's pickle. What a framework put around it stays, and
@@ -46,9 +49,9 @@ again, and undone. It holds the values themselves: protect it like the cache or 
 
 A file of rules, in TOML or JSON, says what becomes of the values of a class:
   [class]
-  \"Money\" = \"fields\"          the map of its fields, without the class; also what a set holds
-  \"Time\" = \"text\"             its text: RFC 3339, digits, seconds, the name of a symbol
-  \"shop.Session\" = \"stay\"     every value that holds one stays as it is
+  \"Money\" = \"fields\"        the map of its fields, or what a set holds; no class
+  \"Time\" = \"text\"           its text: RFC 3339, digits, seconds, a symbol's name
+  \"shop.Session\" = \"stay\"   every value that holds one stays as it is
 Classes nested in a value need rules of their own. What a rule left out is not in the new value; only
 --undo brings it back.
 

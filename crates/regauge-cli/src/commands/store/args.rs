@@ -14,14 +14,18 @@ const STORE_EXAMPLES: &str = "\
 Examples:
   regauge store put --db sqlite:objects.db user/17 user.json
   regauge store get --db sqlite:objects.db user/17 - --to yaml
-  regauge store import --db sqlite:objects.db orders.ndjson --key id --codec msgpack+zstd
+  regauge store import --db sqlite:objects.db orders.ndjson --key id \\
+      --codec msgpack+zstd
   regauge store ls --db sqlite:objects.db --prefix user/
-  regauge store put --db sqlite:objects.db --series sensor7 2026-11-21T12:00:00Z slice.json
-  regauge store scan --db sqlite:objects.db --series sensor7 --from 2026-11-21 --newest --limit 500
+  regauge store put --db sqlite:objects.db \\
+      --series sensor7 2026-11-21T12:00:00Z slice.json
+  regauge store scan --db sqlite:objects.db --series sensor7 \\
+      --from 2026-11-21 --newest --limit 500
   regauge store verify --db sqlite:objects.db
-  regauge store adopt --db sqlite:app.db -c pending --table pending_objects --key-column id \\
-      --value-column object --assume marshal
-  regauge store reencode --db sqlite:app.db -c pending --to msgpack+zstd --dry-run
+  regauge store adopt --db sqlite:app.db -c pending --table pending_objects \\
+      --key-column id --value-column object --assume marshal
+  regauge store reencode --db sqlite:app.db -c pending --to msgpack+zstd \\
+      --dry-run
       measures the saving and lists what would be lost
 
 A codec is a format and a compression: msgpack, json+gzip, cbor+zstd, marshal+lz4.

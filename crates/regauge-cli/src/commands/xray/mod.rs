@@ -23,17 +23,22 @@ Examples:
   regauge xray dump.rdb
   regauge xray dump.rdb --prefix views/ --full
   regauge xray dump.rdb --out cache.html
-      the same with sizes in other formats, classes and the largest values, as a page that works offline
+      the same with sizes in other formats, classes and the largest values, as
+      a page that works offline
   regauge xray dump.rdb --time
-      also how long these values take to read in Ruby and Python, now and in other formats; half a minute
+      also how long these values take to read in Ruby and Python, now and in
+      other formats; half a minute
   regauge xray dump.rdb.gz --json > cache.json
   ssh cache 'redis-cli --rdb -' | regauge xray -
   regauge xray redis://cache:6379 --rate 1000
   regauge xray 'sqlite:app.db?table=jobs&column=body'
   regauge xray 'postgres://user@host/base?table=jobs&column=body&key=slug'
-      a column of a table, also with mysql://; rows by their primary key, or by another unique column
-  regauge xray dump.rdb --list --prefix session: | jq -r 'select(.codec == \"pickle\").key'
-  regauge xray dump.rdb --prefix views/ --save sample && regauge measure sample/marshal
+      a column of a table, also with mysql://; rows by their primary key, or by
+      another unique column
+  regauge xray dump.rdb --list --prefix session: \\
+      | jq -r 'select(.codec == \"pickle\").key'
+  regauge xray dump.rdb --prefix views/ --save sample \\
+      && regauge measure sample/marshal
       what these values cost in other formats, in the runtimes of this machine
   regauge xray dump.rdb --one-in 100
       looks into one key of a hundred; sizes and counts are those of these keys
