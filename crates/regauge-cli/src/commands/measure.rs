@@ -110,8 +110,9 @@ pub fn run(arguments: &Measure) -> Result {
     }
     let page = out.map(|out| report::put(out, &report)).transpose()?;
     let layout = report::layout();
-    let compared =
-        before.map(|before| render_comparison(&compare::compare(&before, &report), layout));
+    let compared = before.map(|before| {
+        render_comparison(&compare::compare(&before, &report), layout, arguments.full)
+    });
     if arguments.json.as_deref() == Some(Path::new("-")) {
         // Standard output carries the report; anything else goes to standard error.
         compared.iter().for_each(|text| complain(text.trim_end()));

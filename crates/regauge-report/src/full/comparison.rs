@@ -2,52 +2,36 @@
 
 use std::fmt::Write as _;
 
-use regauge_measure::compare::Comparison;
+use regauge_measure::compare::{Compared, Comparison};
 use regauge_measure::stats::Estimate;
 use regauge_measure::time;
 
 use super::{Layout, grid};
 
-/// Renders the comparison as text.
+/// Renders the comparison as text: how much changed, what, and with `full` the table of everything.
 #[must_use]
-pub fn render(comparison: &Comparison, layout: Layout) -> String {
-    let mut text = String::from("Compared with the earlier run\n\n");
+pub fn render(comparison: &Comparison, layout: Layout, full: bool) -> String {
+    let times = || comparison.rows.iter().flat_map(|row| [&row.decode, &row.encode]).flatten();
+    let all = times().count();
+    let changed = times().filter(|change| change.word() != "same").count();
+    let mut text = format!(
+        "Compared with the earlier run: {changed} of {all} times changed by more than noise\n\n"
+    );
+    for row in &comparison.rows {
+        changes(row, &mut text);
+    }
+    if full {
+        let _ = writeln!(text, "{}\n", table(comparison, layout));
+    }
+    let _ = writeln!(
+        text,
+        "More than noise: the 95% interval of the ratio to before excludes 1. If nothing had\n\
+         changed, about {} of {all} would still seem to, by chance.",
+        (all as f64 * 0.05).ceil()
+    );
     for warning in &comparison.warnings {
         let _ = writeln!(text, "Note: {warning}");
     }
-    if !comparison.warnings.is_empty() {
-        text.push('\n');
-    }
-    let header =
-        ["library", "runtime", "decode", "vs before", "", "encode", "vs before", "", "remarks"];
-    let mut table = grid::table(layout, &header);
-    let (mut changed, mut all) = (0, 0);
-    for row in &comparison.rows {
-        let mut cells = vec![row.name.clone(), row.runtime.name().to_owned()];
-        for change in [&row.decode, &row.encode] {
-            let Some(change) = change else {
-                cells.extend(["–", "–", "–"].map(str::to_owned));
-                continue;
-            };
-            let Estimate { median, low, high, .. } = change.ratio;
-            all += 1;
-            changed += usize::from(change.word() != "same");
-            cells.push(time(change.now_ns));
-            cells.push(format!("{median:.2} ({low:.2}–{high:.2})"));
-            cells.push(change.word().to_owned());
-        }
-        cells.push(row.remarks.join("; "));
-        table.add_row(cells);
-    }
-    grid::align(&mut table, 2..4);
-    grid::align(&mut table, 5..7);
-    let _ = writeln!(text, "{table}\n");
-    let _ = writeln!(
-        text,
-        "{changed} of {all} times changed by more than noise: the 95% interval of the ratio \
-         excludes 1.\nIf nothing had changed, about {} of {all} would still seem to, by chance.",
-        (all as f64 * 0.05).ceil()
-    );
     for (names, what) in
         [(&comparison.gone, "Only in the earlier run"), (&comparison.new, "Only in this run")]
     {
@@ -56,6 +40,49 @@ pub fn render(comparison: &Comparison, layout: Layout) -> String {
         }
     }
     text
+}
+
+/// Writes what changed for a contender, if anything did.
+fn changes(row: &Compared, text: &mut String) {
+    let who = format!("{} ({})", row.name, row.runtime.name());
+    for (what, change) in [("decode", &row.decode), ("encode", &row.encode)] {
+        let Some(change) = change.as_ref().filter(|change| change.word() != "same") else {
+            continue;
+        };
+        let (word, ratio) = (change.word(), shown(&change.ratio));
+        let _ = writeln!(text, "  {word}  {what}  {ratio} of before  {who}");
+    }
+    if !row.remarks.is_empty() {
+        let _ = writeln!(text, "  {who}: {}", row.remarks.join("; "));
+    }
+}
+
+fn shown(Estimate { median, low, high, .. }: &Estimate) -> String {
+    format!("{median:.2} ({low:.2}–{high:.2})")
+}
+
+fn table(comparison: &Comparison, layout: Layout) -> comfy_table::Table {
+    let header =
+        ["library", "runtime", "decode", "vs before", "", "encode", "vs before", "", "remarks"];
+    let mut table = grid::table(layout, &header);
+    for row in &comparison.rows {
+        let mut cells = vec![row.name.clone(), row.runtime.name().to_owned()];
+        for change in [&row.decode, &row.encode] {
+            match change {
+                None => cells.extend(["–", "–", "–"].map(str::to_owned)),
+                Some(change) => cells.extend([
+                    time(change.now_ns),
+                    shown(&change.ratio),
+                    change.word().to_owned(),
+                ]),
+            }
+        }
+        cells.push(row.remarks.join("; "));
+        table.add_row(cells);
+    }
+    grid::align(&mut table, 2..4);
+    grid::align(&mut table, 5..7);
+    table
 }
 
 #[cfg(test)]
@@ -69,15 +96,20 @@ mod tests {
     #[test]
     fn changes_beyond_the_noise_are_counted() {
         let before = report();
-        let text = render(&compare(&before, &before), Layout::default());
+        let text = render(&compare(&before, &before), Layout::default(), false);
         assert!(text.contains("0 of 6 times changed"), "{text}");
         let mut later = report();
         let quick = later.rows.iter_mut().find(|row| row.contender == "quick").unwrap();
         let decode = &mut quick.timing.as_mut().unwrap().decode;
         decode.samples_ns.iter_mut().for_each(|sample| *sample *= 1.3);
         decode.estimate_ns = stats::estimate(&decode.samples_ns, 1);
-        let text = render(&compare(&before, &later), Layout::default());
+        let comparison = compare(&before, &later);
+        let text = render(&comparison, Layout::default(), false);
+        let first = "Compared with the earlier run: 1 of 6 times changed by more than noise\n\n  \
+                     slower  decode  1.30 (1.26–1.34) of before  quick";
+        assert!(text.starts_with(first), "{text}");
+        assert!(!text.contains('|'), "{text}");
+        let text = render(&comparison, Layout::default(), true);
         assert!(text.contains("| 1.30 (1.26–1.34) | slower |"), "{text}");
-        assert!(text.contains("1 of 6 times changed by more than noise"), "{text}");
     }
 }
