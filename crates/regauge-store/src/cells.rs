@@ -38,7 +38,7 @@ pub struct Column {
 /// What a connection may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Read only: the database itself refuses to write.
+    /// Read only: the database itself refuses to write. In MongoDB, which has no such mode, `swap` does.
     Read,
     /// Read, and replace cells.
     Write,
@@ -230,7 +230,7 @@ pub(crate) fn wrong_key(column: &Column, key: &str) -> Error {
     ))
 }
 
-fn listed(names: &[String]) -> String {
+pub(crate) fn listed(names: &[String]) -> String {
     let shown = names.iter().take(NAMES_MAX).map(String::as_str).collect::<Vec<_>>().join(", ");
     match names.len().saturating_sub(NAMES_MAX) {
         0 => shown,

@@ -36,6 +36,8 @@ mod store;
 pub mod verify;
 
 pub use codec::{Codec, Compression};
+#[cfg(feature = "mongodb")]
+pub use engine::mongodb::documents;
 pub use engine::{Engine, KeyKind, Layout, Order, Range};
 pub use error::{Error, Result, shown};
 pub use settings::{Assume, Settings};

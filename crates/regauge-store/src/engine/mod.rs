@@ -12,7 +12,7 @@ mod column;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 mod line;
 #[cfg(feature = "mongodb")]
-mod mongodb;
+pub(crate) mod mongodb;
 #[cfg(feature = "mysql")]
 mod mysql;
 #[cfg(any(feature = "mongodb", feature = "mysql", feature = "postgres"))]

@@ -194,6 +194,19 @@ pub(super) fn field<'d>(document: &'d RawDocument, name: &str) -> Result<Option<
     document.get(name).map_err(|error| unreadable(&error))
 }
 
+/// Returns what a dotted path names in a document and the documents in it; of an array on the way, the array.
+pub(super) fn at_path<'d>(document: &'d RawDocument, path: &str) -> Result<Option<RawBsonRef<'d>>> {
+    let mut found = Some(RawBsonRef::Document(document));
+    for name in path.split('.') {
+        found = match found {
+            Some(RawBsonRef::Document(inner)) => field(inner, name)?,
+            Some(RawBsonRef::Array(_)) => return Ok(found),
+            _ => return Ok(None),
+        };
+    }
+    Ok(found)
+}
+
 /// Returns the bytes of a stored value; `None` if there is none. An embedded document is returned
 /// as BSON.
 pub(super) fn bytes_of(layout: &Layout, value: Option<RawBsonRef<'_>>) -> Result<Option<Vec<u8>>> {

@@ -14,8 +14,11 @@
 
 mod changes;
 mod connect;
+pub mod documents;
 mod fields;
+mod ids;
 mod keys;
+mod ttl;
 
 use std::collections::{BTreeSet, HashMap};
 use std::future::Future;
