@@ -9,6 +9,7 @@
 //! | `redis`, with the feature of that name | a running Redis or Valkey, a cluster of them, what Sentinels watch |
 //! | `memcached`, with the feature of that name | a running Memcached |
 //! | `sql`, with the feature of that name | a column of a table in SQLite; with `postgres` and `mysql`, also there |
+//! | `mongodb`, with the feature of that name | a field of a collection in MongoDB |
 //!
 //! ```
 //! use regauge_sources::{Flow, Source, Wanted, rdb::Rdb};
@@ -33,6 +34,8 @@ mod feed;
 mod item;
 #[cfg(feature = "memcached")]
 pub mod memcached;
+#[cfg(feature = "mongodb")]
+pub mod mongodb;
 #[cfg(any(feature = "redis", feature = "memcached", feature = "sql"))]
 mod pace;
 pub mod rdb;

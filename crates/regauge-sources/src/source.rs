@@ -4,7 +4,7 @@ use regauge::{Error, ErrorKind, Result};
 
 use crate::item::{Item, Kind, Part};
 
-/// A cache or a dump of one, or a column of a table.
+/// A cache or a dump of one, a column of a table, or a field of a collection.
 pub trait Source {
     /// Reads what is wanted, and calls `each` for every item. Its result says how to go on.
     ///
@@ -151,6 +151,10 @@ pub struct Skipped {
     pub module_data: u64,
     /// Libraries of functions.
     pub functions: u64,
+    /// Documents without the field that is read, or with null in it.
+    pub absent: u64,
+    /// Documents in which the field is neither binary data nor text.
+    pub others: u64,
 }
 
 /// How an attempt to replace a value ended.

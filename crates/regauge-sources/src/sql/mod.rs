@@ -197,7 +197,7 @@ fn head<'k>(key: &'k [u8], cell: &Cell) -> Head<'k> {
     Head { is_text: cell.is_text, knows_expiry: false, ..Head::new(0, key, Kind::String) }
 }
 
-fn failed(error: StoreError) -> Error {
+pub(crate) fn failed(error: StoreError) -> Error {
     let kind = match error {
         StoreError::Engine { .. } => ErrorKind::Io,
         _ => ErrorKind::Refused,
@@ -206,7 +206,7 @@ fn failed(error: StoreError) -> Error {
 }
 
 #[cold]
-fn too_long(key: &[u8], length: u64, most: u64) -> Error {
+pub(crate) fn too_long(key: &[u8], length: u64, most: u64) -> Error {
     let key = shown(key);
     Error::limit(format!("key \"{key}\": found a value of {length} bytes, expected at most {most}"))
         .hint("raise the limit, or read the keys without their values")
