@@ -207,10 +207,18 @@ fn what_is_wrong_is_named() {
             "table pending has no column c, but id, object, note",
         ),
         (
+            "cassandra://u:secret@h/d",
+            2,
+            "found an address that begins with cassandra://, expected redis, ",
+        ),
+        #[cfg(feature = "servers")]
+        (
             "mongodb://u:secret@h/d",
             2,
-            "found an address that begins with mongodb://, expected redis, ",
+            "mongodb://…@h/d: found an address that names no field: it has no DATABASE.COLLECTION",
         ),
+        #[cfg(not(feature = "servers"))]
+        ("mongodb://u:secret@h/d", 2, "mongodb://…@h/d: this regauge was built without servers"),
     ] {
         let ran = folder.run(&format!("xray {source}")).status(status);
         assert!(ran.stderr.contains(expected), "{}", ran.stderr);

@@ -12,7 +12,7 @@ use regauge_caches::migrate::{Classes, Outcome, Plan, Step, runs_code};
 use regauge_caches::rules::{Rules, nearest, word};
 use regauge_measure::{bytes, thousands};
 use regauge_sources::sql::Access;
-use regauge_sources::{Flow, Item, Replaced, Source, Wanted};
+use regauge_sources::{Flow, Item, Replaced, Skipped, Source, Wanted};
 
 use crate::args::{Limit, Loss, ObjectsArg, When, limit};
 use crate::commands::sources;
@@ -41,6 +41,8 @@ Examples:
   regauge migrate 'sqlite:app.db?table=jobs&column=body' --to msgpack --apply \\
       --journal moved.ndjson
       a column of a table; also postgres://user@host/base?table=… and mysql://…
+  regauge migrate 'mongodb://host/base.jobs?field=body' --to msgpack
+      a field of a collection
 
 A value moves if it is Ruby's Marshal or Python's pickle. What a framework put around it stays, and
 so does its expiry. It is replaced only if it is still what was read. The journal has every replaced
@@ -62,8 +64,8 @@ rule that says so.";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Migrate {
-    /// Address of a server, such as redis://localhost; a column, such as 'sqlite:FILE?table=T&column=C'; or a
-    /// dump; - is standard input
+    /// Address of a server, such as redis://localhost; a column, such as 'sqlite:FILE?table=T&column=C'; a field,
+    /// such as 'mongodb://HOST/DATABASE.COLLECTION?field=F'; or a dump; - is standard input
     #[arg(value_name = "SOURCE")]
     pub source: String,
     /// Format of the new values
@@ -118,7 +120,7 @@ pub fn run(arguments: &Migrate) -> Result {
     }
     if arguments.apply && sources::is_dump(&arguments.source) {
         return Err(Failure::usage(format!(
-            "{name}: a dump cannot be changed; leave out --apply, or give the address of a server or a table"
+            "{name}: a dump cannot be changed; leave out --apply, or give the address of a server, a table or a collection"
         )));
     }
     let plan = Plan {
@@ -152,8 +154,9 @@ pub fn run(arguments: &Migrate) -> Result {
     };
     let ran = source
         .read(&wanted, &mut |item| work.take(item, &plan).map(|()| Flow::Continue))
-        .and_then(|_| work.flush());
-    print(text(&work.outcome, &plan, arguments.apply).as_bytes())?;
+        .and_then(|summary| work.flush().map(|()| summary.skipped));
+    let skipped = ran.as_ref().copied().unwrap_or_default();
+    print(text(&work.outcome, &skipped, &plan, arguments.apply).as_bytes())?;
     ran.map_err(|error| Failure::data(&name, error))?;
     if let Some(rules) = &arguments.rules {
         all_met(rules, &plan, &work.outcome, arguments.apply)?;
@@ -269,7 +272,7 @@ impl Work {
 }
 
 /// Says what moved and what stays.
-fn text(outcome: &Outcome, plan: &Plan, is_applied: bool) -> String {
+fn text(outcome: &Outcome, skipped: &Skipped, plan: &Plan, is_applied: bool) -> String {
     let mut text = String::new();
     let moves = if is_applied { "moved" } else { "would move" };
     let _ = writeln!(
@@ -284,6 +287,13 @@ fn text(outcome: &Outcome, plan: &Plan, is_applied: bool) -> String {
         let _ = writeln!(text, "changed meanwhile, and left alone: {}", values(outcome.changed));
     }
     let _ = writeln!(text, "neither Marshal nor pickle: {}", values(outcome.others.values));
+    let without = [
+        (skipped.absent, "documents without the field"),
+        (skipped.others, "documents with another type in the field"),
+    ];
+    for (count, what) in without.iter().filter(|(count, _)| *count > 0) {
+        let _ = writeln!(text, "{what}: {}", thousands(*count));
+    }
     if outcome.ruled.values > 0 {
         let _ = writeln!(text, "stay by a rule: {}", values(outcome.ruled.values));
     }

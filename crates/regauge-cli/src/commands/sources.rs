@@ -1,4 +1,4 @@
-//! Where `xray` and `migrate` read from: dumps, servers and tables.
+//! Where `xray` and `migrate` read from: dumps, servers, tables and collections.
 
 use std::io::{self, Cursor, Read};
 use std::path::Path;
@@ -25,11 +25,14 @@ const SCHEMES: [&str; 8] = [
     "memcached://",
 ];
 
+/// How the addresses of MongoDB begin.
+const MONGODB: [&str; 2] = ["mongodb://", "mongodb+srv://"];
+
 /// Returns the name of a source in messages: without the password of a server.
 pub fn name(source: &str) -> String {
     match source {
         "-" => "standard input".to_owned(),
-        _ if sql::is_url(source) => sql::name(source),
+        _ if is_database(source) => sql::name(source),
         _ => match source.split_once("://") {
             Some((scheme, rest)) => {
                 let host = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
@@ -42,7 +45,7 @@ pub fn name(source: &str) -> String {
 
 /// Returns whether a source is a dump, which cannot be changed.
 pub fn is_dump(source: &str) -> bool {
-    !is_server(source) && !sql::is_url(source)
+    !is_server(source) && !is_database(source)
 }
 
 /// The keys per second that are read from a server unless the user says otherwise: they take less than a hundredth of a
@@ -55,6 +58,11 @@ pub fn rate(source: &str, given: Option<u32>) -> Option<u32> {
         None => is_server(source).then_some(RATE),
         given => given.filter(|rate| *rate > 0),
     }
+}
+
+/// Returns whether a source is a column of a table or a field of a collection.
+fn is_database(source: &str) -> bool {
+    sql::is_url(source) || MONGODB.iter().any(|scheme| source.starts_with(scheme))
 }
 
 fn is_server(source: &str) -> bool {
@@ -76,19 +84,18 @@ pub fn open(
     if is_server(source) {
         return server(source, name);
     }
-    if sql::is_url(source) {
-        let opened = Sql::open(source, access).map_err(|error| match error.kind() {
+    if is_database(source) {
+        return database(source, access).map_err(|error| match error.kind() {
             // What the driver says of an address begins with it.
             ErrorKind::Refused if error.message().starts_with(name) => Failure::usage(error),
             ErrorKind::Refused => Failure::usage(format!("{name}: {error}")),
             _ => Failure::data(name, error),
-        })?;
-        return Ok(Box::new(opened));
+        });
     }
     if let Some((scheme, _)) = source.split_once("://") {
         return Err(Failure::usage(format!(
             "{name}: found an address that begins with {scheme}://, expected redis, valkey, unix, memcached, sqlite, \
-             postgres or mysql"
+             postgres, mysql or mongodb"
         )));
     }
     let unreadable = |error: io::Error| Failure::io(name, &error);
@@ -137,11 +144,23 @@ fn server(address: &str, name: &str) -> Result<Box<dyn Source>> {
 /// Reports that servers are missing.
 #[cfg(not(feature = "servers"))]
 fn server(_: &str, name: &str) -> Result<Box<dyn Source>> {
-    Err(Failure::usage(format!(
-        "{name}: this regauge was built without servers; build it with \
-         `cargo build --release -p regauge-cli --features servers`, or give a dump"
-    )))
+    Err(Failure::usage(format!("{name}: {WITHOUT_SERVERS}, or give a dump")))
 }
+
+/// Opens a column of a table or a field of a collection.
+fn database(source: &str, access: Access) -> regauge::Result<Box<dyn Source>> {
+    if sql::is_url(source) {
+        return Ok(Box::new(Sql::open(source, access)?));
+    }
+    #[cfg(feature = "servers")]
+    return Ok(Box::new(regauge_sources::mongodb::MongoDb::open(source, access)?));
+    #[cfg(not(feature = "servers"))]
+    Err(Error::new(ErrorKind::Refused, WITHOUT_SERVERS))
+}
+
+#[cfg(not(feature = "servers"))]
+const WITHOUT_SERVERS: &str = "this regauge was built without servers; build it with \
+                               `cargo build --release -p regauge-cli --features servers`";
 
 /// Enough to tell a dump from a compressed file.
 const HEAD_BYTES: u64 = 16;

@@ -46,6 +46,8 @@ pub fn json(report: &Report, about: &About<'_>) -> Value {
             "streams": summary.skipped.streams,
             "modules": summary.skipped.modules,
             "functions": summary.skipped.functions,
+            "without_field": summary.skipped.absent,
+            "other_types": summary.skipped.others,
             "vanished": summary.vanished,
         },
         "all": tally(&report.all),

@@ -232,6 +232,8 @@ fn not_looked_into(summary: &Summary) -> Vec<String> {
         (skipped.streams, "streams"),
         (skipped.modules, "keys of modules"),
         (skipped.functions, "libraries of functions"),
+        (skipped.absent, "documents without the field"),
+        (skipped.others, "documents with another type in the field"),
         (summary.vanished, "keys that vanished meanwhile"),
     ];
     let there = counts.iter().filter(|(count, _)| *count > 0);

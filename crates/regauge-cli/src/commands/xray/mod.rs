@@ -35,6 +35,9 @@ Examples:
   regauge xray 'postgres://user@host/base?table=jobs&column=body&key=slug'
       a column of a table, also with mysql://; rows by their primary key, or by
       another unique column
+  regauge xray 'mongodb://host/base.jobs?field=body'
+      a field of the documents of a collection; also mongodb+srv://, and
+      field=job.body in a document
   regauge xray dump.rdb --list --prefix session: \\
       | jq -r 'select(.codec == \"pickle\").key'
   regauge xray dump.rdb --prefix views/ --save sample \\
@@ -45,7 +48,7 @@ Examples:
 
 Keys fold into prefixes: user:8123:session is user:*:session. Values are compared with what Rails,
 Django, Celery, Sidekiq and others write; nothing is loaded or called. The keys of rows are
-TABLE.COLUMN/KEY.
+TABLE.COLUMN/KEY, those of documents COLLECTION.FIELD/ID.
 
 Exit status: 0 done, 1 bad data or a failed read, 2 wrong usage.";
 
@@ -54,7 +57,8 @@ Exit status: 0 done, 1 bad data or a failed read, 2 wrong usage.";
 #[command(after_help = EXAMPLES)]
 pub struct Xray {
     /// Dump of Redis or Valkey, perhaps compressed; - is one on standard input. Or the address of a server, such as
-    /// redis://localhost or memcached://localhost, or of a column: 'sqlite:FILE?table=T&column=C'
+    /// redis://localhost or memcached://localhost, of a column: 'sqlite:FILE?table=T&column=C', or of a field:
+    /// 'mongodb://HOST/DATABASE.COLLECTION?field=F'
     #[arg(value_name = "SOURCE")]
     pub source: String,
     /// Look only at keys that begin with this text
