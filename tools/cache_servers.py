@@ -21,6 +21,7 @@ from pathlib import Path
 import servers
 import servers_tls
 from servers_common import Server, Unavailable, answers, run, wait_for
+from servers_nosql import FerretDB
 from servers_sql import MariaDB, PostgreSQL
 
 CRATE = Path(__file__).resolve().parent.parent / "crates/regauge-sources"
@@ -151,7 +152,7 @@ class Memcached(Cache):
         return {"REGAUGE_TEST_MEMCACHED": f"memcached://127.0.0.1:{self.port()}"}
 
 
-KINDS = [Redis, Cluster, Sentinel, Memcached, PostgreSQL, MariaDB]
+KINDS = [Redis, Cluster, Sentinel, Memcached, PostgreSQL, MariaDB, FerretDB]
 NAMES = [kind.name for kind in KINDS]
 
 

@@ -2,10 +2,10 @@
 """Moves a table that is written to off Marshal and pickle, kills the migration again and again, and takes it back.
 
     python3 tools/migrate_sql_check.py path/to/regauge [--rows 100000] [--kills 20]
-    python3 tools/cache_servers.py run --only postgres -- python3 tools/migrate_sql_check.py path/to/regauge
+    python3 tools/cache_servers.py run --only postgres --only mongodb -- python3 tools/migrate_sql_check.py path/to/regauge
 
-The table is in SQLite and, if REGAUGE_TEST_POSTGRES names a server, in PostgreSQL too, through psql. It holds pending
-objects that Ruby (if it is there) and Python have written, and what must stay as it is: JSON, text, and an integer that
+The table is in SQLite and, if REGAUGE_TEST_POSTGRES names a server, in PostgreSQL too, through psql; and it is a collection
+of MongoDB if REGAUGE_TEST_MONGODB names one. It holds pending objects that Ruby (if it is there) and Python have written, and what must stay as it is: JSON, text, and an integer that
 MessagePack lacks. While `regauge migrate` runs and is killed, a writer of the old code replaces some of them.
 
 Accounted for is every row: it has what was written last, by the first program or by the writer, or what the journal says
@@ -29,6 +29,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from migrate_check import migrate
+from mongo_client import Client, Id
 
 TABLE = "CREATE TABLE pending_objects (id INTEGER PRIMARY KEY, object {bytes}, state TEXT DEFAULT 'new')"
 ORDERS = """
@@ -125,6 +126,47 @@ class PostgreSQL:
         self.process.wait()
 
 
+class MongoDB:
+    """A collection of MongoDB, whose documents have the numbers of the rows as their ObjectIds."""
+
+    # FerretDB 1 reads its whole collection for every update that has a condition.
+    rows_max = 1000
+
+    def __init__(self, _folder, _rows):
+        self.base = os.environ["REGAUGE_TEST_MONGODB"]
+        self.url = f"{self.base}.pending_objects?field=object"
+        self.client = None
+
+    def connect(self):
+        self.client = Client(self.base)
+        return self
+
+    def fill(self, values):
+        if any(True for _ in self.client.find("pending_objects")):
+            self.client.run({"drop": "pending_objects"})
+        documents = [{"_id": Id.of(row), "object": value, "state": "new"} for row, value in values.items()]
+        for at in range(0, len(documents), 1000):
+            self.client.run({"insert": "pending_objects", "documents": documents[at:at + 1000]})
+
+    def write(self, row, value):
+        change = {"q": {"_id": Id.of(row)}, "u": {"$set": {"object": value}}}
+        said = self.client.run({"update": "pending_objects", "updates": [change]})
+        assert said["n"] == 1, said
+
+    def fetch(self):
+        return {self.row(one["_id"].hex()): one["object"] for one in self.client.find("pending_objects")}
+
+    def states(self):
+        return sum(one["state"] == "new" for one in self.client.find("pending_objects"))
+
+    def close(self):
+        self.client.close()
+
+    @staticmethod
+    def row(key):
+        return int(key, 16)
+
+
 class Writer(threading.Thread):
     """A process of the old code, which goes on writing."""
 
@@ -154,18 +196,19 @@ class Writer(threading.Thread):
             raise self.failed
 
 
-def moves(journal):
-    """Returns what the journal says was replaced by what, per row."""
+def moves(journal, row):
+    """Returns what the journal says was replaced by what, per row, whose number `row` makes of a key."""
     found = defaultdict(set)
     for line in journal.read_text().splitlines():
         entry = json.loads(line)
         key = base64.b64decode(entry["key"]).decode()
-        found[int(key.removeprefix("pending_objects.object/"))].add(
+        found[row(key.removeprefix("pending_objects.object/"))].add(
             (base64.b64decode(entry["old"]), base64.b64decode(entry["new"])))
     return found
 
 
 def check(regauge, kind, folder, rows, kills):
+    rows = min(rows, getattr(kind, "rows_max", rows))
     old = objects(rows)
     database = kind(folder, rows).connect()
     database.fill(old)
@@ -184,7 +227,7 @@ def check(regauge, kind, folder, rows, kills):
     status, said = migrate(regauge, database.url, *options)
     seconds = time.monotonic() - began
     writer.stop()
-    now, journaled = database.fetch(), moves(journal)
+    now, journaled = database.fetch(), moves(journal, getattr(kind, "row", int))
     last = old | writer.wrote
     assert now.keys() == old.keys() and database.states() == rows
     moved = 0
@@ -215,6 +258,8 @@ def main():
     kinds = [SQLite]
     if "REGAUGE_TEST_POSTGRES" in os.environ and shutil.which("psql"):
         kinds.append(PostgreSQL)
+    if "REGAUGE_TEST_MONGODB" in os.environ:
+        kinds.append(MongoDB)
     for kind in kinds:
         with tempfile.TemporaryDirectory(prefix="regauge-migrate-") as folder:
             check(arguments.regauge, kind, folder, arguments.rows, arguments.kills)
