@@ -291,9 +291,9 @@ fn spelled(opt: Opt, value: &Value, surface: &Surface<'_>) -> Option<String> {
     let value = match value {
         Value::On if language == Language::Command => return Some(format!("--{name}")),
         Value::On => truth(language, true).to_owned(),
-        Value::Word(word) => literal(opt, word, language),
+        Value::Word(word) => literal(opt, word, surface),
         Value::AnyOf(words) => {
-            let mut words: Vec<_> = words.iter().map(|it| literal(opt, it, language)).collect();
+            let mut words: Vec<_> = words.iter().map(|it| literal(opt, it, surface)).collect();
             let last = words.pop().unwrap_or_default();
             format!("{} or {last}", words.join(", "))
         }
@@ -330,10 +330,18 @@ fn truth(language: Language, on: bool) -> &'static str {
     }
 }
 
+/// Returns a word or a number as a literal, in a hint.
+fn literal(opt: Opt, word: &'static str, surface: &Surface<'_>) -> String {
+    match opt {
+        // A conversion builds no maps: it writes both keys.
+        Opt::DuplicateKeys if (surface.takes)(Opt::To) => quoted(opt, word, surface.language),
+        _ => quoted(opt, opt.row().word(surface.language, word), surface.language),
+    }
+}
+
 /// Returns a word or a number as a literal of a language.
-fn literal(opt: Opt, word: &'static str, language: Language) -> String {
+fn quoted(opt: Opt, word: &'static str, language: Language) -> String {
     let row = opt.row();
-    let word = row.word(language, word);
     let is_symbol = word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
     match language {
         Language::Command => word.to_owned(),
@@ -351,7 +359,10 @@ pub fn literals(opt: Opt, language: Language) -> Vec<String> {
         Takes::Switch | Takes::File => {
             [true, false].map(|on| truth(language, on).to_owned()).to_vec()
         }
-        Takes::Words(words) => words.iter().map(|word| literal(opt, word, language)).collect(),
+        Takes::Words(words) => {
+            let row = opt.row();
+            words.iter().map(|word| quoted(opt, row.word(language, word), language)).collect()
+        }
         Takes::Number(least, most) => vec![least.to_string(), most.min(1 << 20).to_string()],
         Takes::Format => Format::ALL.iter().map(|of| format_literal(*of, language)).collect(),
         Takes::Paths if language == Language::Command => vec!["a.b".to_owned()],
@@ -454,8 +465,8 @@ mod tests {
             Hint::set(Opt::DuplicateKeys, "keep"),
             [
                 "pass --duplicate-keys keep",
-                "pass duplicate_keys=\"last\"",
-                "pass duplicate_keys: :last",
+                "pass duplicate_keys=\"keep\"",
+                "pass duplicate_keys: :keep",
             ],
         );
         check(
@@ -491,6 +502,17 @@ mod tests {
                 "convert without deterministic:, or pass on_loss: :wrap to keep it",
             ],
         );
+    }
+
+    /// A conversion keeps both of two equal keys, and a function that builds maps the last.
+    #[test]
+    fn equal_keys() {
+        let hint = Hint::set(Opt::DuplicateKeys, "keep");
+        let builds =
+            |language| Surface { language, is_generic: false, takes: &|opt| opt != Opt::To };
+        let python = hint.render(&builds(Language::Python)).unwrap();
+        assert_eq!(python, "pass duplicate_keys=\"last\"");
+        assert_eq!(hint.render(&builds(Language::Ruby)).unwrap(), "pass duplicate_keys: :last");
     }
 
     /// In functions of all formats, the format is part of a name.
