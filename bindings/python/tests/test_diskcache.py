@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import collections
 import concurrent.futures
+import datetime
 import pickle
 import random
 import threading
 import time
+import zoneinfo
 
 import pytest
 
@@ -79,6 +81,24 @@ def test_both_do_the_same(tmp_path):
     assert len(seen[0]) > 30
     for said in seen[1:]:
         assert said == seen[0]
+
+
+def test_time_zones(tmp_path):
+    """They come back as they were, or are refused."""
+    when = datetime.datetime(2020, 10, 25, 2, 30, tzinfo=zoneinfo.ZoneInfo("Europe/Warsaw"), fold=1)
+    for cache in _caches(tmp_path):
+        with cache:
+            cache["a"] = [when, when.replace(tzinfo=datetime.timezone(datetime.timedelta(hours=2), "CEST"))]
+            assert [str(one.tzinfo) for one in cache["a"]] == ["Europe/Warsaw", "CEST"]
+            assert cache["a"][0].fold == 1
+
+    class Own(datetime.tzinfo):
+        def utcoffset(self, when):
+            return datetime.timedelta(hours=1)
+
+    with Cache(tmp_path / "refused") as cache:
+        with pytest.raises(regauge.EncodeError, match="time zone"):
+            cache["a"] = when.replace(tzinfo=Own())
 
 
 def test_memoize(tmp_path):

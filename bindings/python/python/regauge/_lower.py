@@ -63,7 +63,45 @@ def _moment(value: _datetime.datetime | _datetime.time, format: str) -> str:
     return re.sub(r"(\.\d*[1-9])0+", r"\1", text) if format == "toml" else text
 
 
+def _is_plain(zone: Any, value: _datetime.datetime) -> bool:
+    """Returns whether the offset says all of a time zone, which may have a name and rules. UTC of any class does."""
+    if value.fold:
+        return False
+    if type(zone) is _datetime.timezone:
+        return len(zone.__getinitargs__()) == 1 and not zone.utcoffset(None).microseconds  # type: ignore[attr-defined]
+    return type(zone) is not _zone_info() and value.tzname() == "UTC" and not value.utcoffset()
+
+
+def _lower_zoned(value: _datetime.datetime | _datetime.time, base: Any) -> tuple[Any, ...]:
+    """Describes a date and time, or a time, in a time zone as the call that is in Python's pickles."""
+    zone: Any = value.tzinfo
+    if type(zone) is not _datetime.timezone and (type(zone) is not _zone_info() or zone.key is None):
+        found = f"found a {base.__name__} in the time zone {zone!r}, which regauge cannot put into a pickle"
+        return "unknown", found, "pass default=lambda value: value.astimezone(datetime.timezone.utc) to keep the instant"
+    state = base.__reduce_ex__(value, 4)[1][0]
+    return "typed", "python", "call", f"datetime.{base.__name__}", {"args": [state, zone]}
+
+
+def _zone_info() -> Any:
+    """Returns zoneinfo.ZoneInfo, or None if nothing has imported it."""
+    return getattr(sys.modules.get("zoneinfo"), "ZoneInfo", None)
+
+
+def _lower_timezone(value: _datetime.timezone, format: str) -> tuple[Any, ...]:
+    if format != "pickle":
+        return ("unknown",)
+    return "typed", "python", "call", "datetime.timezone", {"args": list(value.__getinitargs__())}  # type: ignore[attr-defined]
+
+
+def _lower_zone_info(value: Any, format: str) -> tuple[Any, ...]:
+    if format != "pickle" or value.key is None:
+        return ("unknown",)
+    return "typed", "python", "call", "zoneinfo.ZoneInfo", {"args": [value.key]}
+
+
 def _lower_datetime(value: _datetime.datetime, format: str) -> tuple[Any, ...]:
+    if format == "pickle" and value.tzinfo is not None and not _is_plain(value.tzinfo, value):
+        return _lower_zoned(value, _datetime.datetime)
     offset = value.utcoffset()
     if offset is None:
         if format in _HOLD_DATETIME:
@@ -84,6 +122,10 @@ def _lower_datetime(value: _datetime.datetime, format: str) -> tuple[Any, ...]:
 
 
 def _lower_time(value: _datetime.time, format: str) -> tuple[Any, ...]:
+    if format == "pickle" and value.tzinfo is not None:
+        return _lower_zoned(value, _datetime.time)
+    if format == "pickle" and value.fold:
+        return "typed", "python", "fold", "", value.replace(fold=0)
     kind = "time" if format in _HOLD_TIME and value.tzinfo is None else "text"
     return kind, _moment(value, format)
 
@@ -190,6 +232,7 @@ _EXACT: dict[type, Any] = {
     ),
     _datetime.time: _lower_time,
     _datetime.timedelta: _lower_timedelta,
+    _datetime.timezone: _lower_timezone,
     _decimal.Decimal: _lower_decimal,
     _uuid.UUID: _lower_uuid,
     set: _lower_set,
@@ -264,12 +307,17 @@ def _lower_numpy(value: Any, format: str) -> tuple[Any, ...]:
 
 
 def lower(value: Any, format: str) -> tuple[Any, ...]:
-    """Describes an object: a word, and what belongs to it. ("unknown",) leaves it to `default`."""
+    """Describes an object: a word, and what belongs to it. An empty tuple leaves it to `default`, and so does
+    ("unknown", message, hint), which has the words for an error."""
+    done = _lower(value, format)
+    return done if done != ("unknown",) else ()
+
+
+def _lower(value: Any, format: str) -> tuple[Any, ...]:
     cls = type(value)
     found = _EXACT.get(cls)
     if found is not None:
-        done = found(value, format)
-        return done if done[0] != "unknown" else ()
+        return tuple(found(value, format))
     if isinstance(value, enum.Enum):
         return "value", value.value
     names = _fields(cls)
@@ -289,11 +337,11 @@ def lower(value: Any, format: str) -> tuple[Any, ...]:
         return _lower_path(value, format)
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(value, (numpy.generic, numpy.ndarray)):
-        done = _lower_numpy(value, format)
-        return done if done[0] != "unknown" else ()
+        return _lower_numpy(value, format)
+    if cls is _zone_info():
+        return _lower_zone_info(value, format)
     for parent in cls.__mro__[1:]:
         found = _EXACT.get(parent)
         if found is not None:
-            done = found(value, format)
-            return done if done[0] != "unknown" else ()
-    return ()
+            return tuple(found(value, format))
+    return ("unknown",)

@@ -11,6 +11,7 @@ import datetime as _datetime
 import decimal as _decimal
 import enum
 import fractions
+import functools
 import os
 import pathlib
 import uuid as _uuid
@@ -367,7 +368,56 @@ def _python(kind: str, name: str, value: Any) -> Any:
         return _PATHS[name.rpartition(".")[2]](value) if name.rpartition(".")[2] in _PATHS else None
     if kind == "fold":
         return value.replace(fold=1)
+    if kind == "call" and type(value) is dict and set(value) <= {"args", "callable"}:
+        return _zoned(name, value["args"], value.get("callable"))
     return None
+
+
+# What Python's pickles call for a ZoneInfo; ours call the class.
+_UNPICKLE_ZONE = Object(
+    "python", "call", "builtins.getattr",
+    {"args": [Object("python", "global", "zoneinfo.ZoneInfo", "zoneinfo:ZoneInfo"), "_unpickle"]},
+)
+
+
+def _zoned(name: str, args: list[Any], callee: Any) -> Any:
+    """Returns a time zone, or a date or time in one; None for any other call."""
+    match name, args:
+        case "", [key, _] if callee == _UNPICKLE_ZONE:
+            return _zone(key)
+        case _ if callee is not None:
+            return None
+        case "zoneinfo.ZoneInfo", [key]:
+            return _zone(key)
+        case "datetime.timezone", _:
+            return _datetime.timezone(*args)
+        case "datetime.datetime", [bytes(state), _datetime.tzinfo() as zone]:
+            century, year, month, day, *clock = state
+            date = century << 8 | year, month & 0x7F, day
+            return _datetime.datetime(*date, *_clock(*clock), zone, fold=month >> 7)
+        case "datetime.time", [bytes(state), _datetime.tzinfo() as zone]:
+            hour, *rest = state
+            return _datetime.time(*_clock(hour & 0x7F, *rest), zone, fold=hour >> 7)
+    return None
+
+
+def _clock(hour: int, minute: int, second: int, high: int, middle: int, low: int) -> tuple[int, int, int, int]:
+    """Returns a time of day. Python's own constructors take its bytes without a check."""
+    return hour, minute, second, high << 16 | middle << 8 | low
+
+
+def _zone(key: Any) -> Any:
+    """Returns a time zone of the system's database; None for any other name, for which nothing is opened."""
+    import zoneinfo
+
+    return zoneinfo.ZoneInfo(key) if type(key) is str and key in _zones() else None
+
+
+@functools.cache
+def _zones() -> frozenset[str]:
+    import zoneinfo
+
+    return frozenset(zoneinfo.available_timezones())
 
 
 def construct(constructor: Any, kind: str, value: Any) -> Any:

@@ -35,18 +35,29 @@ impl<'py> Walker<'py> {
         };
         let lowered = lowered.and_then(|lower| lower.call1((object, self.format.name())));
         let lowered = lowered.map_err(|raised| self.raise(raised))?;
-        let Ok(lowered) = lowered.cast_into::<PyTuple>() else { return self.unknown(object, sink) };
+        let Ok(lowered) = lowered.cast_into::<PyTuple>() else {
+            return self.unknown(object, &[], sink);
+        };
         let parts: Vec<Object<'py>> = lowered.iter().collect();
         let said = parts.first().map(|kind| kind.extract::<String>());
         match said {
             Some(Ok(kind)) => self.said(&kind, &parts[1..], object, sink),
-            _ => self.unknown(object, sink),
+            _ => self.unknown(object, &[], sink),
         }
     }
 
-    /// Handles an unknown object: calls the caller's `default`.
-    fn unknown<S: Sink + ?Sized>(&mut self, object: &Object<'py>, sink: &mut S) -> Result {
+    /// Handles an unknown object: calls the caller's `default`. Without one, `words` are the message and
+    /// the hint of the error, if there are any.
+    fn unknown<S: Sink + ?Sized>(
+        &mut self,
+        object: &Object<'py>,
+        words: &[Object<'py>],
+        sink: &mut S,
+    ) -> Result {
         let Some(default) = self.default.clone() else {
+            if let [message, hint] = words {
+                return Err(Error::unrepresentable(message.to_string()).hint(hint.to_string()));
+            }
             let name = object.get_type().fully_qualified_name();
             let name = name.map_err(|raised| self.raise(raised))?.to_string();
             return Err(Error::unrepresentable(format!(
@@ -98,6 +109,7 @@ impl<'py> Walker<'py> {
                 }
                 None => sink.null(),
             },
+            "unknown" => self.unknown(object, parts, sink),
             "int" => self.large(object, sink),
             "int64" => {
                 let v: i64 = part!(0);

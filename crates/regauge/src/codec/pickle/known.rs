@@ -13,6 +13,7 @@ pub(super) enum What {
     Time,
     TimeDelta,
     TimeZone,
+    ZoneInfo,
     Decimal,
     Fraction,
     Uuid,
@@ -73,6 +74,12 @@ pub(super) static KNOWN: &[Known] = &[
     row(&["datetime"], &["time"], What::Time, "`(6 bytes)` a time of day"),
     row(&["datetime"], &["timedelta"], What::TimeDelta, "`(days, seconds, µs)` a length of time"),
     row(&["datetime"], &["timezone"], What::TimeZone, "`(timedelta)` within a datetime"),
+    row(
+        &["zoneinfo"],
+        &["ZoneInfo"],
+        What::ZoneInfo,
+        "`(key)` stays a call; Python makes a zone of it",
+    ),
     row(
         &["decimal", "_decimal", "_pydecimal"],
         &["Decimal"],

@@ -278,6 +278,10 @@ pub(super) fn is_harmless(arena: &Arena, index: u32, input: &[u8]) -> bool {
     let Some(call) = Call::of(arena, index, input) else { return false };
     match call.what {
         What::Dtype | What::Ndarray => numpy::is_harmless(&call, arena, input),
+        What::ZoneInfo => match *call.arguments {
+            [key] => call.plain && Arena::text(key, input).is_some(),
+            _ => false,
+        },
         // A zone with a name, and a time in such a zone.
         What::TimeZone | What::DateTime | What::Time if call.plain => {
             let part = |node: &Node| match node {
@@ -286,7 +290,10 @@ pub(super) fn is_harmless(arena: &Arena, index: u32, input: &[u8]) -> bool {
                     matches!(
                         (call.what, what),
                         (What::TimeZone, Some(What::TimeDelta))
-                            | (What::DateTime | What::Time, Some(What::TimeZone | What::Encode))
+                            | (
+                                What::DateTime | What::Time,
+                                Some(What::TimeZone | What::ZoneInfo | What::Encode)
+                            )
                     )
                 }
                 _ => true,

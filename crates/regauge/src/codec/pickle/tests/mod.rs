@@ -418,7 +418,17 @@ fn surveys() {
     judged(b"\x82\x01.", Verdict::UnknownCode, Some("it uses extension code 1"));
     judged(b"Pa\n.", Verdict::Incomplete, None);
     judged(b"N", Verdict::Incomplete, None);
+    // A time zone by its name, and a time in it.
+    let zone = b"czoneinfo\nZoneInfo\n\x8c\x0dEurope/Warsaw\x85R";
+    judged(&[&zone[..], b"."].concat(), Verdict::HarmlessTypes, None);
+    let time = b"cdatetime\ndatetime\nC\x0a\x07\xe4\x07\x01\x0c\0\0\0\0\0";
+    judged(&[&time[..], zone, b"\x86R."].concat(), Verdict::HarmlessTypes, None);
     // A harmless function with arguments that are not harmless.
+    judged(
+        b"czoneinfo\nZoneInfo\nK\x01\x85R.",
+        Verdict::UnknownCode,
+        Some("it calls zoneinfo.ZoneInfo at byte 22"),
+    );
     judged(
         b"cbuiltins\nbytearray\nJ\xff\xff\xff\x7f\x85R.",
         Verdict::UnknownCode,

@@ -254,6 +254,13 @@ fn calls_are_written_only_when_asked_for() {
         let mut writer = Writer::in_memory(OnLoss::Refuse);
         assert!(harmless.drive(&mut writer).is_err(), "{harmless:?}");
     }
+    // A time zone by its name needs no asking.
+    let args = Value::Array(vec![text("Europe/Warsaw")]);
+    let zone = typed("call", "zoneinfo.ZoneInfo", Value::Map(vec![(text("args"), args)]));
+    let mut writer = Writer::in_memory(OnLoss::Refuse);
+    zone.drive(&mut writer).unwrap();
+    writer.end_document().unwrap();
+    assert_eq!(read(&writer.into_vec()).unwrap(), zone);
     // Wrapped, it is data.
     let mut writer = Writer::in_memory(OnLoss::Wrap);
     call.drive(&mut writer).unwrap();
