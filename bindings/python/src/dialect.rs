@@ -1,6 +1,6 @@
 //! A format as another library reads and writes it: for `regauge.compat`.
 
-use memchr::memchr_iter;
+use memchr::{memchr, memchr_iter, memchr2_iter, memchr3};
 use pyo3::exceptions::{PyBaseException, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -52,13 +52,20 @@ struct Refuses {
     infinities: bool,
     /// Those of YAML that PyYAML may read in another way.
     differences: bool,
+    /// Those of YAML with what may be a tag, an anchor, an alias or a line break of YAML 1.1, which mean
+    /// something else without a schema.
+    tags: bool,
+    /// Those with the number -0, which the other library reads as an integer.
+    zeros: bool,
+    /// Those of JSON with the control character 0x7F, which are written.
+    deletes: bool,
 }
 
 /// A word, and what it sets.
 type Word = (&'static str, fn(&mut Special));
 
 impl Special {
-    const WORDS: [Word; 13] = [
+    const WORDS: [Word; 16] = [
         ("tuples", |special| special.tuples = true),
         ("bytes", |special| special.bytes = true),
         ("ints", |special| special.ints = true),
@@ -72,6 +79,9 @@ impl Special {
         ("no_dbrefs", |special| special.refuses.dbrefs = true),
         ("no_infinities", |special| special.refuses.infinities = true),
         ("no_differences", |special| special.refuses.differences = true),
+        ("no_tags", |special| special.refuses.tags = true),
+        ("no_zeros", |special| special.refuses.zeros = true),
+        ("no_deletes", |special| special.refuses.deletes = true),
     ];
 
     fn parse(words: &str) -> PyResult<Special> {
@@ -93,6 +103,7 @@ impl Refuses {
     fn to_read(self, bytes: &[u8]) -> bool {
         self.marks && bytes.starts_with(b"\xEF\xBB\xBF")
             || self.dbrefs && memchr_iter(b'$', bytes).any(|at| bytes[at..].starts_with(b"$ref"))
+            || self.tags && (memchr3(b'!', b'&', b'*', bytes).is_some() || has_old_break(bytes))
             || self.differences && pyyaml::differs(bytes)
     }
 
@@ -101,7 +112,14 @@ impl Refuses {
         // A double of CBOR whose exponent has all bits.
         let is_infinite = |at: usize| matches!(bytes[at + 1..], [0x7F | 0xFF, 0xF0..=0xFF, ..]);
         self.infinities && memchr_iter(0xFB, bytes).any(is_infinite)
+            || self.deletes && memchr(0x7F, bytes).is_some()
     }
+}
+
+/// Returns whether UTF-8 has U+0085, U+2028 or U+2029.
+fn has_old_break(bytes: &[u8]) -> bool {
+    memchr2_iter(0xC2, 0xE2, bytes)
+        .any(|at| matches!(bytes[at..], [0xC2, 0x85, ..] | [0xE2, 0x80, 0xA8 | 0xA9, ..]))
 }
 
 /// The error for what the other library has to do.
@@ -289,6 +307,7 @@ impl PyDialect {
         let [text, array, length] = self.conversions.each_ref().map(|held| bound(py, held));
         let mut builder = Builder::new(py, self.format, hooks.some());
         builder.unique_keys(ready.options.duplicate_keys == DuplicateKeys::Refuse);
+        builder.refuse_negative_zero(self.special.refuses.zeros);
         builder.convert_with(Values {
             object: self.values.bind(py).clone(),
             key: bound(py, &self.key),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 import datetime
 import io
 import json
@@ -244,7 +245,7 @@ def test_yaml_reads_and_writes_as_pyyaml():
     "a:\tb\n", "- &a 1\n- &a 2\n", "{a: :b}\n", "[?x]\n", "! 12\n", "--- >\nx\n", "- |\n x", "<<: {a: 1}\nb: 2\n",
     "%FOO bar\n---\na\n", "{a\n: b}\n", "# c\n...\n", "=\n", "? [a]\n: b\n", ": b\n", "{a: 1,\n b\n c: 2}\n",
     "2001-12-14 21:59:43.123456789Z\n", "a: !!set {x, y}\n", "a: !!binary aGk=\n", "a: !!omap [b: 1]\n", "a: !x 1\n",
-    "a: b: c\n", "'", "\ufeffa: 1\n", "- a\n- *b\n", "a: *a\n", "",
+    'a: "\x7f"\n', "'\x80': 1\n", "a: '\x85\xa0 é'\n", "a: b: c\n", "'", "\ufeffa: 1\n", "- a\n- *b\n", "a: *a\n", "",
 ])
 def test_yaml_where_the_versions_differ(text):
     theirs = pytest.importorskip("yaml")
@@ -287,6 +288,40 @@ def test_yaml_text_of_any_kind_is_looked_at_once():
     for unit in ["[", "{a,", "[!a", "\n", "[\n", " = ", '"', '"\n', "a: ", "&a ", "!"]:
         long, short = (_regauge.yaml_differs(f"[{unit * count}x") for count in (1_000_000, 1_000))
         assert long == short, unit
+
+
+@pytest.mark.parametrize("text", [
+    'a: !!int "5"\n', "!!binary aGk=\n", "a: !!timestamp 2001-12-14\n", '!!null ""\n', "a: !!set {a, b}\n",
+    "a: !!float 1\n", "!!bool yes\n", "- !!str 1\n", "!!omap [a: 1]\n", "!!pairs [a: 1, a: 2]\n", "!x 1\n", "!x {a: 1}\n",
+    "! a\n", "&a [*a]\n", "a: &x [1]\nb: *x\n", "&a {b: *a}\n", "a: &x 1\nb: *y\n", "<<: {a: 1}\nb: 2\n",
+    "a: &m {x: 1}\nb: {<<: *m}\n", "a: what! no & yes * 2\n", "a:\n- 1\n- ~\n-\n", "1: a\ntrue: b\n1: c\n", "? [a]\n: b\n",
+    "%TAG ! tag:x,2000:\n--- !y 1\n", "", "---\n", "...\n", "=\n", "a: 2001-12-14\n", "? {a: b}\n: c\n",
+])
+def test_yaml_text_only(text):
+    """BaseLoader constructs text, lists and dicts, whatever tags say."""
+    theirs = pytest.importorskip("yaml")
+    from regauge.compat import yaml
+
+    for loader in ("BaseLoader", "CBaseLoader"):
+        if hasattr(theirs, loader):
+            for name in ("load", "load_all"):
+                for data in (text, text.encode(), text.encode("utf-16")):
+                    call = lambda module, data: getattr(module, name)(data, getattr(module, loader))
+                    compare(lambda data: listed(call(yaml, data)), lambda data: listed(call(theirs, data)), data)
+
+
+def listed(value):
+    return list(value) if hasattr(value, "__next__") else value
+
+
+def test_yaml_text_only_in_random_documents():
+    theirs = pytest.importorskip("yaml")
+    from regauge.compat import yaml
+
+    for seed, one in enumerate(VALUES):
+        text = theirs.safe_dump(one, allow_unicode=True)
+        for data in (text, broken(text.encode(), seed)):
+            compare(lambda data: yaml.load(data, yaml.BaseLoader), lambda data: theirs.load(data, theirs.BaseLoader), data)
 
 
 def test_yaml_errors_have_marks():
@@ -525,7 +560,13 @@ def test_orjson_reads_and_writes_as_orjson():
         text = json.dumps(one, default=str) if not isinstance(one, str) else '"\\ud800"'
         compare(orjson.loads, theirs.loads, text)
         compare(orjson.loads, theirs.loads, broken(text.encode(), seed))
-    compare(orjson.loads, theirs.loads, "\ufeff[1]")
+    for text in ["\ufeff[1]", *ZEROS]:
+        compare(orjson.loads, theirs.loads, text)
+    compare(orjson.loads, theirs.loads, memoryview(b"[1]"))
+
+
+# Only the first is an integer for json and orjson.
+ZEROS = ["[-0]", "[-0.0]", "[-0e5]", '{"a":-0,"b":[-0.0,0,1]}', "-0", '["-0"]', "[-0.00000]", "[-1e-400]"]
 
 
 def to_file(dump):
@@ -552,7 +593,16 @@ def test_json_reads_and_writes_as_json():
         for options in ({}, {"parse_float": str}, {"object_pairs_hook": list}):
             compare(ours.loads, json.loads, text, **options)
         compare(ours.loads, json.loads, broken(text.encode(), seed).decode("latin-1"))
-    compare(ours.loads, json.loads, "\ufeff[1]")
+    for text in ["\ufeff[1]", *ZEROS]:
+        compare(ours.loads, json.loads, text)
+        compare(ours.loads, json.loads, text.encode())
+        compare(ours.loads, json.loads, text.encode("utf-16"))
+    for one in (bytearray(b"[1]"), memoryview(b"[1]"), array.array("b", b"[1]"), None, 5, ["a"]):
+        compare(ours.loads, json.loads, one)
+    for one in ("a\x7fb", {"\x7f": ["\x1f\x80"]}):
+        for options in ({}, {"ensure_ascii": False}, {"separators": (",", ":")}):
+            compare(ours.dumps, json.dumps, one, **options)
+    assert ours.dumps("a\x7fb") == '"a\\u007fb"'
     assert ours.load(io.StringIO("[1]")) == [1] and ours.JSONDecodeError is json.JSONDecodeError
 
 

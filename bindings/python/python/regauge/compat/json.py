@@ -22,14 +22,16 @@ class _Conversions:
     lower = staticmethod(other)
 
 
+# regauge also reads other buffers.
+_DOCUMENTS = (str, bytes, bytearray)
 _LIMITS = {"depth": 900, "integer_digits": 4300}
-# A byte order mark is refused in text.
-_loads = _regauge.Dialect("json", _Conversions(), "quiet no_marks", allow_nan=True, limits=_LIMITS).loads
+# A byte order mark is refused in text, and -0 is an int.
+_loads = _regauge.Dialect("json", _Conversions(), "quiet no_marks no_zeros", allow_nan=True, limits=_LIMITS).loads
 _SEPARATORS = {(", ", ": "): "spaced", (",", ":"): ""}
 # By the separators and ensure_ascii.
 _WRITERS = {
     (separators, ascii): _regauge.Dialect(
-        "json", _Conversions(), f"bytes ints surrogates quiet {spaced}", ascii=ascii, float_style="python",
+        "json", _Conversions(), f"bytes ints surrogates quiet {spaced} {'no_deletes' if ascii else ''}", ascii=ascii, float_style="python",
         limits={"depth": 250}, text=True,
     ).dumps
     for separators, spaced in _SEPARATORS.items()
@@ -57,7 +59,7 @@ def _written(value: Any, options: dict[str, Any]) -> str | None:
 
 def loads(s: Any, **options: Any) -> Any:
     """Returns the value of a JSON document; takes the keywords of the standard library."""
-    if not options:
+    if not options and isinstance(s, _DOCUMENTS):
         try:
             return _loads(s)
         except Exception:

@@ -25,8 +25,8 @@ class _Conversions:
 
 
 def _dialect(**options: Any) -> _regauge.Dialect:
-    # A byte order mark is refused.
-    return _regauge.Dialect("json", _Conversions(), "bytes ints surrogates quiet no_marks", **options)
+    # A byte order mark is refused, and -0 is an int.
+    return _regauge.Dialect("json", _Conversions(), "bytes ints surrogates quiet no_marks no_zeros", **options)
 
 
 _NEWLINE: int = _orjson.OPT_APPEND_NEWLINE

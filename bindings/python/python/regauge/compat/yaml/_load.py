@@ -66,7 +66,8 @@ def _reads(schema: str, special: str) -> _regauge.Dialect:
 
 _PLAIN = _reads("1.1", "")
 _TEXT_TIMES = _reads("1.1", "text_times")
-_FAILSAFE = _reads("failsafe", "")
+# BaseLoader has no tags: a tagged scalar is text, a tagged mapping a dict.
+_FAILSAFE = _reads("failsafe", "no_tags")
 
 # --- Which loaders read plain documents as SafeLoader does.
 
