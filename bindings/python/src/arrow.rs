@@ -5,7 +5,6 @@
 //! and memory is bounded. The elements of a top-level array become rows, also in bounded memory.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -155,7 +154,7 @@ impl Job {
             }
             Source::Path(path) => {
                 let open =
-                    || -> io::Result<Box<dyn Read + Send>> { Ok(Box::new(File::open(path)?)) };
+                    || -> io::Result<Box<dyn Read + Send>> { Ok(Box::new(errors::open(path)?)) };
                 convert::read(CoreInput::Again(&open), &self.options, sink, &mut |_| Ok(()))
             }
         };

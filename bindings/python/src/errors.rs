@@ -1,5 +1,7 @@
 //! Converts the core's errors to Python exceptions.
 
+use std::fs::File;
+use std::io;
 use std::path::Path;
 
 use pyo3::exceptions::PyOSError;
@@ -38,7 +40,7 @@ pub fn text(error: &Error, keywords: Keywords) -> String {
 #[cold]
 pub fn exception(py: Python<'_>, error: &Error, way: Way, keywords: Keywords) -> PyErr {
     if error.kind() == ErrorKind::Io {
-        return io(py, error);
+        return system(py, error);
     }
     let name = match (error.kind(), way) {
         (ErrorKind::Limit, _) => "LimitError",
@@ -130,29 +132,36 @@ pub fn keyed(py: Python<'_>, raised: PyErr, key: &str) -> PyErr {
     raised
 }
 
+/// Opens a file to read it; a failure becomes the exception that Python's `open` raises.
+pub fn open(path: &Path) -> io::Result<File> {
+    File::open(path).map_err(|error| of_file(&error, path).into())
+}
+
 /// Creates the exception for a file that cannot be opened: with its name, as Python's `open` raises it.
 #[cold]
-pub fn of_file(error: &std::io::Error, path: &Path) -> PyErr {
-    let text = error.to_string();
+pub fn of_file(error: &io::Error, path: &Path) -> PyErr {
     match error.raw_os_error() {
         Some(code) => {
-            let said =
-                text.strip_suffix(&format!(" (os error {code})")).unwrap_or(&text).to_owned();
-            PyOSError::new_err((code, said, path.as_os_str().to_owned()))
+            PyOSError::new_err((code, without_code(error, code), path.as_os_str().to_owned()))
         }
-        None => PyOSError::new_err(format!("{}: {text}", path.display())),
+        None => PyOSError::new_err(format!("{}: {error}", path.display())),
     }
 }
 
+/// Returns what the system says of an error, without the number, which Python shows in front of it.
+fn without_code(error: &io::Error, code: i32) -> String {
+    let text = error.to_string();
+    text.strip_suffix(&format!(" (os error {code})")).unwrap_or(&text).to_owned()
+}
+
 /// Extracts a system error, or an exception that passed through a reader or a writer.
-fn io(py: Python<'_>, error: &Error) -> PyErr {
-    let source =
-        std::error::Error::source(error).and_then(|it| it.downcast_ref::<std::io::Error>());
+fn system(py: Python<'_>, error: &Error) -> PyErr {
+    let source = std::error::Error::source(error).and_then(|it| it.downcast_ref::<io::Error>());
     let Some(source) = source else { return PyOSError::new_err(error.to_string()) };
     match source.get_ref().and_then(|inner| inner.downcast_ref::<PyErr>()) {
         Some(raised) => raised.clone_ref(py),
         None => match source.raw_os_error() {
-            Some(code) => PyOSError::new_err((code, source.to_string())),
+            Some(code) => PyOSError::new_err((code, without_code(source, code))),
             None => PyOSError::new_err(error.to_string()),
         },
     }

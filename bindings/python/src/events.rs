@@ -4,7 +4,6 @@
 //! batches, because a [`Builder`] lives no longer than a call. Nothing is read ahead for a batch.
 
 use std::collections::VecDeque;
-use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -143,7 +142,7 @@ impl Stream {
         let Given { options, hooks, on_bad, keywords, .. } = given;
         let (read, again): (Box<dyn Read + Send>, _) = match From::new(source)? {
             From::Path(path) => {
-                let file = File::open(&path).map_err(|error| errors::of_file(&error, &path))?;
+                let file = errors::open(&path)?;
                 (Box::new(file), Again::Path(path))
             }
             From::Bytes(bytes) => {
@@ -225,7 +224,7 @@ impl Stream {
         let error = match &self.again {
             Again::Path(path) => {
                 let open =
-                    || -> io::Result<Box<dyn Read + Send>> { Ok(Box::new(File::open(path)?)) };
+                    || -> io::Result<Box<dyn Read + Send>> { Ok(Box::new(errors::open(path)?)) };
                 convert::explain(error, Some(CoreInput::Again(&open)), &self.options)
             }
             Again::Bytes(bytes) => {

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyDict, PyInt, PyMapping, PyString};
 use regauge::convert::DuplicateKeys;
 use regauge::options::{self, Language, OPTIONS, Opt, Row, Setting, Side, Takes};
 use regauge::{Format, OnLoss, Options};
@@ -151,6 +151,26 @@ impl Keywords {
     }
 }
 
+/// Refuses an argument that is no function.
+///
+/// # Errors
+/// `TypeError` with the name of the argument.
+pub fn function(name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    match value.is_callable() {
+        true => Ok(()),
+        false => Err(mistaken(name, value, "a function")),
+    }
+}
+
+/// Returns the `TypeError` for an argument of another type.
+#[cold]
+fn mistaken(name: &str, value: &Bound<'_, PyAny>, expected: &str) -> PyErr {
+    match value.repr() {
+        Ok(found) => PyTypeError::new_err(format!("found {found} as {name}, expected {expected}")),
+        Err(raised) => raised,
+    }
+}
+
 /// Warns of an old name of an option.
 #[cold]
 fn deprecated(py: Python<'_>, name: &str, instead: &str) -> PyResult<()> {
@@ -233,13 +253,7 @@ impl<'py> Given<'py> {
         if value.is_none() {
             return Ok(());
         }
-        let hook = || -> PyResult<Option<Bound<'py, PyAny>>> {
-            if value.is_callable() {
-                return Ok(Some(value.clone()));
-            }
-            let found = value.get_type().name()?;
-            Err(PyTypeError::new_err(format!("found {found} as {name}, expected a function")))
-        };
+        let hook = || function(name, value).map(|()| Some(value.clone()));
         match name {
             "text" => self.text = value.is_truthy()?,
             "sort_keys" => self.sort_keys = value.is_truthy()?,
@@ -250,7 +264,14 @@ impl<'py> Given<'py> {
             "ext_hook" => self.hooks.ext = hook()?,
             "tag_hook" => self.hooks.tag = hook()?,
             _ => {
-                value.cast::<pyo3::types::PyMapping>()?;
+                let expected = "a dict of functions by the names of classes";
+                let types =
+                    value.cast::<PyMapping>().map_err(|_| mistaken(name, value, expected))?;
+                for pair in types.items()? {
+                    let (class, constructor): (Bound<'_, PyAny>, Bound<'_, PyAny>) =
+                        pair.extract()?;
+                    function(&format!("{name}[{}]", class.repr()?), &constructor)?;
+                }
                 self.hooks.types = Some(value.clone());
             }
         }
@@ -281,22 +302,32 @@ impl<'py> Given<'py> {
         if value.is_none() {
             return Ok(());
         }
-        let word: String;
+        let word: Option<String>;
         let to = match row.takes {
             Takes::Limit => return self.set_limits(value),
             Takes::Paths | Takes::Renames => return self.set_paths(row.opt, name, value),
-            Takes::Switch | Takes::File => Setting::Switch(value.is_truthy()?),
-            Takes::Number(..) => Setting::Number(value.extract()?),
+            Takes::Switch | Takes::File => Some(Setting::Switch(value.is_truthy()?)),
+            Takes::Number(..) => value.extract().ok().map(Setting::Number),
             Takes::Words(_) | Takes::Format => {
-                word = value.extract()?;
-                Setting::Word(row.core_word(Language::Python, &word))
+                word = value.extract().ok();
+                word.as_ref().map(|it| Setting::Word(row.core_word(Language::Python, it)))
             }
         };
-        if self.options.set(row.opt, to) {
+        if to.is_some_and(|to| self.options.set(row.opt, to)) {
             return Ok(());
         }
-        let (found, expected) = (value.repr()?, row.expected(Language::Python));
-        Err(PyValueError::new_err(format!("found {found} as {name}, expected {expected}")))
+        let is_of_type = match row.takes {
+            Takes::Number(..) => value.is_instance_of::<PyInt>(),
+            _ => value.is_instance_of::<PyString>(),
+        };
+        let expected = row.expected(Language::Python);
+        Err(match is_of_type {
+            true => {
+                let found = value.repr()?;
+                PyValueError::new_err(format!("found {found} as {name}, expected {expected}"))
+            }
+            false => mistaken(name, value, &expected),
+        })
     }
 
     /// Adds paths to keep or to leave out, or new names by paths.
@@ -306,20 +337,20 @@ impl<'py> Given<'py> {
             PyValueError::new_err(format!("found {path:?} in {name}: {fault}"))
         };
         if opt == Opt::Rename {
-            for (path, new) in value.cast::<PyDict>()? {
+            let expected = "a dict of new names by their paths";
+            let names = value.cast::<PyDict>().map_err(|_| mistaken(name, value, expected))?;
+            for (path, new) in names {
                 let (path, new): (String, String) = (path.extract()?, new.extract()?);
                 select.rename(&path, &new).map_err(|text| fault(&path, text))?;
             }
             return Ok(());
         }
-        // A single string would be a list of its characters.
-        if value.is_instance_of::<PyString>() {
-            let found = value.repr()?;
-            return Err(PyTypeError::new_err(format!(
-                "found {found} as {name}, expected a list of paths"
-            )));
-        }
-        for path in value.try_iter()? {
+        let paths = match value.try_iter() {
+            // A single string would be a list of its characters.
+            Ok(paths) if !value.is_instance_of::<PyString>() => paths,
+            _ => return Err(mistaken(name, value, "a list of paths")),
+        };
+        for path in paths {
             let path: String = path?.extract()?;
             let added = match opt {
                 Opt::Drop => select.drop(&path),
@@ -331,9 +362,15 @@ impl<'py> Given<'py> {
     }
 
     fn set_limits(&mut self, value: &Bound<'py, PyAny>) -> PyResult<()> {
-        for (key, bound) in value.cast::<PyDict>()? {
-            let key: String = key.extract()?;
-            if !self.options.limits.set(&key, bound.extract()?) {
+        let expected = "a dict of limits by their names";
+        let limits = value.cast::<PyDict>().map_err(|_| mistaken("limits", value, expected))?;
+        for (key, bound) in limits {
+            let key: String = key.extract().map_err(|_| mistaken("limits", value, expected))?;
+            let Ok(most) = bound.extract() else {
+                let name = format!("limits[{key:?}]");
+                return Err(mistaken(&name, &bound, "a number from 0, or None for no limit"));
+            };
+            if !self.options.limits.set(&key, most) {
                 let names = regauge::Limits::NAMES.join(", ");
                 return Err(PyValueError::new_err(format!(
                     "found the limit {key:?}, expected one of {names}"

@@ -123,9 +123,7 @@ impl From {
     /// Those of opening the file.
     pub fn open(self) -> io::Result<Box<dyn Read + Send>> {
         Ok(match self {
-            From::Path(path) => {
-                Box::new(File::open(&path).map_err(|error| errors::of_file(&error, &path))?)
-            }
+            From::Path(path) => Box::new(errors::open(&path)?),
             From::Bytes(bytes) => Box::new(Cursor::new(bytes)),
             From::File(file) => Box::new(PyRead(file)),
         })
@@ -274,7 +272,7 @@ impl Stream {
         let error = match &self.path {
             Some(path) => {
                 let open =
-                    || -> io::Result<Box<dyn Read + Send>> { Ok(Box::new(File::open(path)?)) };
+                    || -> io::Result<Box<dyn Read + Send>> { Ok(Box::new(errors::open(path)?)) };
                 convert::explain(error, Some(CoreInput::Again(&open)), &self.options)
             }
             None => error,

@@ -2,7 +2,6 @@
 //! meanwhile.
 
 use std::borrow::Cow;
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
@@ -24,7 +23,7 @@ use regauge_os::NewFile;
 use crate::enveloped;
 use crate::errors::{self, Way};
 use crate::map::Map;
-use crate::options::{For, Given, Keywords};
+use crate::options::{self, For, Given, Keywords};
 use crate::raw::bytes::Input;
 use crate::stream;
 
@@ -78,7 +77,7 @@ pub fn detect_path(py: Python<'_>, path: std::path::PathBuf) -> PyResult<Option<
 }
 
 fn of_path(py: Python<'_>, path: &Path, keywords: Keywords) -> PyResult<Option<Format>> {
-    let (head, _) = enveloped::head(path)?;
+    let (head, _) = enveloped::head(path).map_err(|error| errors::of_file(&error, path))?;
     regauge::detect::detect(&file_name(path), &head)
         .map_err(|error| errors::exception(py, &error, Way::Decode, keywords))
 }
@@ -150,7 +149,7 @@ pub fn convert_file<'py>(
         enveloped::head(&source).map_err(|error| errors::of_file(&error, &source))?;
     let mut peeled = None;
     if envelope::may_peel(&head, is_whole, told, wanted.envelope) {
-        let bytes = envelope::read_all(File::open(&source)?, &wanted.limits).map_err(raised)?;
+        let bytes = envelope::read_all(errors::open(&source)?, &wanted.limits).map_err(raised)?;
         peeled = match py.detach(|| enveloped::peel(bytes, told, &wanted)).map_err(raised)? {
             Peeled::Opened(opened) => Some(opened),
             Peeled::Bare(_) => None,
@@ -167,7 +166,7 @@ pub fn convert_file<'py>(
     }
     let new = NewFile::create(&target).map_err(|error| errors::of_file(&error, &target))?;
     let done = py.detach(|| {
-        let open = || -> io::Result<Box<dyn Read + Send>> { Ok(Box::new(File::open(&source)?)) };
+        let open = || -> io::Result<Box<dyn Read + Send>> { Ok(Box::new(errors::open(&source)?)) };
         let mut output = FileOutput::new(new.file().try_clone()?)?;
         let summary = match &peeled {
             None => convert::convert(CoreInput::Again(&open), output, &options, &mut |_| Ok(()))?,
@@ -291,7 +290,7 @@ pub fn inspect_file<'py>(
     let mut shape = Shape::new(format);
     let mut bad = Vec::new();
     let ran = py.detach(|| {
-        let open = || -> io::Result<Box<dyn Read + Send>> { Ok(Box::new(File::open(&path)?)) };
+        let open = || -> io::Result<Box<dyn Read + Send>> { Ok(Box::new(errors::open(&path)?)) };
         open()?;
         convert::read(CoreInput::Again(&open), &options, &mut shape, &mut |one| {
             if bad.len() < BAD_SHOWN {
