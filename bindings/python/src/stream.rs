@@ -65,6 +65,9 @@ impl Read for PyRead {
     }
 }
 
+/// Text is written in parts, which may end within a character.
+const TEXT_MODE: &str = "found a file opened in text mode, expected one in binary mode ('wb')";
+
 /// A Python file object, written through its `write`.
 struct PyWrite(Py<PyAny>);
 
@@ -424,6 +427,9 @@ pub fn writer<'py>(
         Some(path) => {
             let file = File::create(&path).map_err(|error| errors::of_file(&error, &path))?;
             (Box::new(FileOutput::new(file)?), None)
+        }
+        None if target.hasattr("encoding")? => {
+            return Err(PyTypeError::new_err(TEXT_MODE));
         }
         None if target.hasattr("write")? => {
             let file = target.clone().unbind();

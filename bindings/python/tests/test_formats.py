@@ -16,6 +16,7 @@ import pathlib
 import pickle
 import shutil
 import subprocess
+import tempfile
 import typing
 import uuid
 import zoneinfo
@@ -75,6 +76,40 @@ def test_files_and_streams(module, tmp_path):
         with open(path, "rb") as file:
             assert sum(1 for _ in module.iter_load(file)) == 1000
         assert sum(1 for _ in module.iter_load(path.read_bytes())) == 1000
+
+
+@pytest.mark.parametrize("name", ["json", "ndjson", "yaml", "toml", "csv", "tsv"])
+def test_files_opened_in_text_mode(name, tmp_path):
+    value = {"é": "😀\nb"} if name in ("json", "yaml", "toml") else [{"é": "😀 b"}]
+    module, expected = getattr(regauge, name), regauge.dumps(value, name).decode()
+    for dump in (module.dump, lambda *given, **options: regauge.dump(*given, format=name, **options)):
+        for options in ({}, {"text": True}, {"text": False}):
+            memory, path = io.StringIO(newline=""), tmp_path / "a"
+            dump(value, memory, **options)
+            assert memory.getvalue() == expected
+            with open(path, "w", encoding="utf-8", newline="") as file:
+                dump(value, file, **options)
+            assert path.read_bytes() == expected.encode()
+            with tempfile.NamedTemporaryFile("w+", encoding="utf-8", newline="") as file:
+                dump(value, file, **options)
+                file.seek(0)
+                assert file.read() == expected
+            # The same bytes into a file in binary mode, and into one by its name.
+            binary = io.BytesIO()
+            dump(value, binary, **options)
+            dump(value, path, **options)
+            assert binary.getvalue() == path.read_bytes() == expected.encode()
+    with pytest.raises(TypeError, match="opened in text mode, expected one in binary mode"):
+        module.Writer(io.StringIO())
+
+
+@pytest.mark.parametrize("name", ["msgpack", "bson", "cbor", "marshal", "pickle"])
+def test_formats_of_bytes_need_binary_mode(name):
+    memory = io.StringIO()
+    for call in (getattr(regauge, name).dump, lambda *given: regauge.dump(*given, format=name)):
+        with pytest.raises(TypeError, match=f"in text mode, expected one in binary mode .'wb'. for {name}"):
+            call({"a": 1}, memory)
+    assert memory.getvalue() == ""
 
 
 def test_every_format_of_the_core_has_its_module_and_stub():

@@ -20,6 +20,7 @@ import importlib as _importlib
 import os as _os
 import sys as _sys
 from collections.abc import Callable
+from functools import partial as _partial
 from typing import TYPE_CHECKING, Any
 
 if _sys.implementation.name != "cpython":
@@ -148,8 +149,10 @@ def load(source: Any, /, format: str | None = None, **options: Any) -> Any:
 
 
 def dump(value: Any, target: Any, /, format: str | None = None, **options: Any) -> None:
-    """Writes a value to a file; the format defaults to that of the file's name."""
-    _files.write(target, dumps(value, _of(target, format, reads=False), **options))
+    """Writes a value to a file; the format defaults to that of the file's name. A file object opened in text
+    mode gets text, if the format has text=."""
+    name = _of(target, format, reads=False)
+    _files.write(target, name, _partial(dumps, value, name), options)
 
 
 def iter_load(source: Any, /, format: str | None = None, **options: Any) -> Documents:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from . import _files, _regauge
@@ -30,8 +31,11 @@ def functions(name: str) -> Functions:
         return native.loads(_files.read(source), **options)
 
     def dump(value: Any, target: Any, /, **options: Any) -> None:
-        """Writes a value to a file, given as a path or file object; takes the options of dumps."""
-        _files.write(target, native.dumps(value, **options))
+        """Writes a value to a file, given as a path or file object; takes the options of dumps.
+
+        A file object opened in text mode gets text, if the format has text=.
+        """
+        _files.write(target, name, partial(native.dumps, value), options)
 
     def iter_load(source: Any, /, **options: Any) -> _regauge.Documents:
         """Yields the documents of a stream one by one, in bounded memory.
