@@ -4,6 +4,7 @@ use std::sync::Mutex;
 
 use pyo3::prelude::*;
 use regauge::event::{Sink, Writer};
+use regauge::fidelity::LossKind;
 use regauge::stage::Stage;
 use regauge::tape::Tape;
 use regauge::whole::whole;
@@ -13,11 +14,16 @@ use crate::build::Builder;
 use crate::python;
 use crate::walk::Walker;
 
+/// In a conversion without a function, both keys are written, so that its hint has another word.
+const TAKE_LAST: &str = "pass duplicate_keys=\"last\" to give the function the last of them";
+
 /// The caller's function, for [`Options::stage`].
 pub struct Map {
     function: Py<PyAny>,
     from: Format,
     limits: Limits,
+    /// Whether the function gets the last of keys that are equal in Python; otherwise they are refused.
+    takes_last: bool,
     /// What the function raised.
     raised: Mutex<Option<PyErr>>,
 }
@@ -29,10 +35,11 @@ impl std::fmt::Debug for Map {
 }
 
 impl Map {
-    /// Creates a stage that calls the function for each document of a conversion with these options.
-    pub fn new(function: Bound<'_, PyAny>, options: &Options) -> Map {
+    /// Creates a stage that calls the function for each document of a conversion with these options. Of
+    /// keys that are equal in Python, it gets the last, or the document is refused.
+    pub fn new(function: Bound<'_, PyAny>, options: &Options, takes_last: bool) -> Map {
         let (from, limits) = (options.from, options.limits);
-        Map { function: function.unbind(), from, limits, raised: Mutex::new(None) }
+        Map { function: function.unbind(), from, limits, takes_last, raised: Mutex::new(None) }
     }
 
     /// Returns Python's exception, if that is why the conversion failed.
@@ -47,9 +54,25 @@ impl Map {
         Error::new(ErrorKind::Io, "Python raised an exception")
     }
 
+    /// Returns the document for the function, and the error for equal keys of which it has the last.
+    fn read<'py>(
+        &self,
+        py: Python<'py>,
+        tape: &Tape,
+    ) -> Result<(Bound<'py, PyAny>, Option<Error>)> {
+        match self.build(py, tape, true) {
+            Err(error) if error.kind() == ErrorKind::Refused => match self.takes_last {
+                true => Ok((self.build(py, tape, false)?, Some(error))),
+                false => Err(error.hint(TAKE_LAST)),
+            },
+            done => Ok((done?, None)),
+        }
+    }
+
     /// Returns the document as Python objects.
-    fn build<'py>(&self, py: Python<'py>, tape: &Tape) -> Result<Bound<'py, PyAny>> {
+    fn build<'py>(&self, py: Python<'py>, tape: &Tape, unique: bool) -> Result<Bound<'py, PyAny>> {
         let mut builder = Builder::new(py, self.from, None);
+        builder.unique_keys(unique);
         match tape.drive(&mut *builder) {
             Ok(()) => Ok(builder.take_or_none()),
             Err(error) => Err(builder.fail().map_or(error, |raised| self.raise(raised))),
@@ -73,13 +96,13 @@ impl Map {
     fn is_untouched(&self, object: &Bound<'_, PyAny>, tape: &Tape, to: Format) -> Result<bool> {
         let (mut now, mut fresh) = (Tape::new(), Tape::new());
         self.walk(object, to, &mut now)?;
-        self.walk(&self.build(object.py(), tape)?, to, &mut fresh)?;
+        self.walk(&self.build(object.py(), tape, false)?, to, &mut fresh)?;
         Ok(now.is_same(&fresh))
     }
 
     /// Calls the function, and writes what it returns.
     fn document(&self, py: Python<'_>, tape: &Tape, to: Format, writer: &mut dyn Writer) -> Result {
-        let object = self.build(py, tape)?;
+        let (object, merged) = self.read(py, tape)?;
         let function = self.function.bind(py);
         let returned = function.call1((&object,)).map_err(|raised| self.raise(raised))?;
         if returned.is(python::omit(py).map_err(|raised| self.raise(raised))?) {
@@ -93,6 +116,9 @@ impl Map {
         if returned.is(&object) && self.is_untouched(&object, tape, to)? {
             tape.drive(writer)?;
         } else {
+            if let Some(error) = merged {
+                writer.fidelity().note(LossKind::Key, error.message(), "the last");
+            }
             self.walk(&returned, to, writer)?;
         }
         writer.end_document()

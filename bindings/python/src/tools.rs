@@ -10,7 +10,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use regauge::Format;
-use regauge::convert::{self, Input as CoreInput, Options, Summary};
+use regauge::convert::{self, DuplicateKeys, Input as CoreInput, Options, Summary};
 use regauge::detect::HEAD_BYTES;
 use regauge::envelope::{self, Peeled};
 use regauge::hint::literals;
@@ -109,10 +109,23 @@ fn unknown(path: &Path, argument: &str) -> PyErr {
 }
 
 /// Puts the caller's function between reader and writer.
-fn mapped(function: Option<Bound<'_, PyAny>>, options: &mut Options) -> Option<Arc<Map>> {
-    let map = Arc::new(Map::new(function?, options));
-    options.stage = Some(Arc::clone(&map) as Arc<dyn Stage>);
-    Some(map)
+///
+/// # Errors
+/// `TypeError` for what is no function.
+fn mapped(
+    function: Option<Bound<'_, PyAny>>,
+    arguments: Option<&Bound<'_, PyDict>>,
+    converting: &mut Options,
+) -> PyResult<Option<Arc<Map>>> {
+    let Some(function) = function else { return Ok(None) };
+    options::function("map", &function)?;
+    let name = Opt::DuplicateKeys.name(Language::Python).unwrap_or_default();
+    let given = arguments.map(|arguments| arguments.get_item(name)).transpose()?.flatten();
+    let takes_last = given.is_some_and(|word| !word.is_none())
+        && converting.duplicate_keys == DuplicateKeys::Keep;
+    let map = Arc::new(Map::new(function, converting, takes_last));
+    converting.stage = Some(Arc::clone(&map) as Arc<dyn Stage>);
+    Ok(Some(map))
 }
 
 /// Returns the exception for a conversion that failed: the function's own, if it raised one.
@@ -160,7 +173,7 @@ pub fn convert_file<'py>(
         _ => source_format(py, from_, &source, keywords)?,
     };
     let mut options = as_converted(parse(from)?.options);
-    let map = mapped(map, &mut options);
+    let map = mapped(map, arguments, &mut options)?;
     if source.canonicalize().ok() == target.canonicalize().ok() && target.exists() {
         return Err(PyValueError::new_err("found the same file as source and target"));
     }
@@ -239,7 +252,7 @@ pub fn convert_bytes<'py>(
         given = parse(from)?;
     }
     let mut options = as_converted(given.options);
-    let map = mapped(map, &mut options);
+    let map = mapped(map, arguments, &mut options)?;
     let done = py.detach(|| match &peeled {
         Peeled::Bare(bytes) => convert::convert_bytes(bytes, &options),
         Peeled::Opened(opened) => enveloped::convert(opened, &options).map(|(bytes, _)| bytes),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import decimal
+import errno
 import gc
 import pickle
 
@@ -97,6 +98,93 @@ def test_duplicate_keys():
     assert regauge.json.loads(b'{"a": 1, "a": 2}') == {"a": 2}
     with pytest.raises(regauge.DecodeError, match="'a' a second time"):
         regauge.json.loads(b'{"b": {"a": 1, "a": 2}}', duplicate_keys="refuse")
+
+
+@pytest.mark.parametrize("name, data", [
+    ("yaml", b"1: a\ntrue: b\n1.0: c\n"),
+    ("yaml", b"- &x {1: a, true: b, 1.0: c}\n"),
+    ("msgpack", b"\x83\x01\xa1a\xc3\xa1b\xcb\x3f\xf0\x00\x00\x00\x00\x00\x00\xa1c"),
+    ("cbor", b"\xa3\x01\x61a\xf5\x61b\xf9\x3c\x00\x61c"),
+    ("marshal", b"\x04\b{\bi\x06:\x06aT:\x06bf\x061:\x06c"),
+    ("pickle", b"}(K\x01\x8c\x01a\x88\x8c\x01bG\x3f\xf0\x00\x00\x00\x00\x00\x00\x8c\x01cu."),
+])
+def test_keys_that_are_equal_in_python(name, data):
+    """The last value wins, with the first key, as in json.loads and every dict; or it is an error."""
+    one = regauge.loads(data, name)
+    assert one in ({1: "c"}, [{1: "c"}])
+    for options in ({}, {"object_pairs_hook": list}, {"object_hook": dict}):
+        with pytest.raises(regauge.DecodeError, match="1 and True in one map, which are equal in Python") as caught:
+            regauge.loads(data, name, duplicate_keys="refuse", **options)
+        assert (caught.value.kind, caught.value.hint) == ("refused", 'pass duplicate_keys="last" to take the last')
+        assert caught.value.path.endswith(".True")
+        with pytest.raises(regauge.DecodeError, match="equal in Python"):
+            list(regauge.iter_load(data, name, duplicate_keys="refuse", **options))
+
+
+def test_many_equal_keys_are_found_at_once():
+    """A look at every pair of keys would take hours."""
+    keys = [*range(300_000), 299_999]
+    data = b"{" + b",".join(b'"%d":0' % key for key in keys) + b"}"
+    with pytest.raises(regauge.DecodeError, match="'299999' a second time"):
+        regauge.json.loads(data, duplicate_keys="refuse")
+
+
+@pytest.mark.parametrize("call", [
+    lambda path: regauge.inspect(path),
+    lambda path: regauge.inspect(path, "json"),
+    lambda path: regauge.convert(path, "q.yaml"),
+    lambda path: regauge.convert(path, "q.yaml", from_="json"),
+    lambda path: regauge.iter_load(path),
+    lambda path: regauge.events(path),
+    lambda path: regauge.parse_events(path, object()),
+    lambda path: regauge.json.iter_load(path),
+    lambda path: regauge.json.events(path),
+    lambda path: regauge.to_arrow(path),
+    lambda path: regauge.load(path),
+    lambda path: regauge.json.load(path),
+    lambda path: regauge.json.Writer(path),
+    lambda path: regauge.open_writer(path),
+    lambda path: regauge.json.dump([], path),
+])
+def test_a_file_that_cannot_be_opened_is_named(call, tmp_path):
+    path = str(tmp_path / "no such folder" / "a.json")
+    with pytest.raises(FileNotFoundError) as caught:
+        call(path)
+    assert (caught.value.errno, caught.value.filename) == (errno.ENOENT, path)
+    assert str(caught.value) == f"[Errno 2] No such file or directory: {path!r}"
+
+
+def test_a_target_that_cannot_be_created_is_named(tmp_path):
+    source, target = tmp_path / "a.json", tmp_path / "no such folder" / "b.yaml"
+    source.write_bytes(b"1")
+    with pytest.raises(FileNotFoundError) as caught:
+        regauge.convert(source, target)
+    assert caught.value.filename == str(target)
+
+
+@pytest.mark.parametrize("call, expected", [
+    (lambda: regauge.csv.loads(b"a", header=False), 'found False as header, expected "yes", "no"'),
+    (lambda: regauge.yaml.loads(b"a", schema=1.1), "found 1.1 as schema, expected .*\"1.1\""),
+    (lambda: regauge.json.dumps(1, indent="x"), "found 'x' as indent, expected a number from 0 to 16"),
+    (lambda: regauge.marshal.loads(b"\x04\b0", types={"User": 5}), r"found 5 as types\['User'\], expected a function"),
+    (lambda: regauge.marshal.loads(b"\x04\b0", types=5), "found 5 as types, expected a dict of functions"),
+    (lambda: regauge.json.loads(b"1", object_hook=5), "found 5 as object_hook, expected a function"),
+    (lambda: regauge.json.loads(b"1", limits=5), "found 5 as limits, expected a dict"),
+    (lambda: regauge.json.loads(b"1", limits={"depth": -1}), r'found -1 as limits\["depth"\], expected a number'),
+    (lambda: regauge.convert_bytes(b"1", "json", "json", map=5), "found 5 as map, expected a function"),
+    (lambda: regauge.convert_bytes(b"1", "json", "json", only=5), "found 5 as only, expected a list of paths"),
+    (lambda: regauge.convert_bytes(b"1", "json", "json", only="a"), "found 'a' as only, expected a list of paths"),
+    (lambda: regauge.convert_bytes(b"1", "json", "json", rename=["a"]), r"found \['a'\] as rename, expected a dict"),
+])
+def test_an_argument_of_another_type_is_named(call, expected):
+    with pytest.raises(TypeError, match=expected):
+        call()
+
+
+def test_a_number_out_of_bounds():
+    for head in (-1, 0, 1 << 64):
+        with pytest.raises(ValueError, match=f"found {head} as head, expected a number from 1"):
+            regauge.convert_bytes(b"1", "json", "json", head=head)
 
 
 def test_wrap_and_approximate():

@@ -86,12 +86,57 @@ def test_what_fails(tmp_path):
     assert error.value.path == "$.a.c"
     with pytest.raises(regauge.EncodeError, match=r"\$\.a\.b.*bytes"):
         regauge.convert(source, target, map=lambda one: {"a": {"b": b"\xff"}})
-    with pytest.raises(TypeError, match="not callable"):
+    with pytest.raises(TypeError, match="found 'upper' as map, expected a function"):
         regauge.convert(source, target, map="upper")
     with pytest.raises(regauge.LimitError):
         bytes_of(b"[1,2,3,4]", "json", "json", lambda one: one, limits={"nodes": 3})
     assert bytes_of(b'{"a":1}\n{"a"\n{"a":3}\n', "ndjson", "json", lambda one: one, bad="skip",
                     documents="join") == b'[{"a":1},{"a":3}]\n'
+
+
+# What is one key for Python, and two for the format.
+EQUAL = [
+    ("yaml", b"1: a\ntrue: b\n", "1 and True", "$.True"),
+    ("yaml", b"- x: {a: {0: a, 0.0: b}}\n", "0 and 0.0", "$[0].x.a[\"0.0\"]"),
+    ("msgpack", b"\x82\x01\xc3\xcb\x3f\xf0\x00\x00\x00\x00\x00\x00\xc2", "1 and 1.0", '$["1.0"]'),
+    ("cbor", b"\x82\x00\xa1\x61a\xa2\x01\xf5\xf5\xf4", "1 and True", "$[1].a.True"),
+    ("json", b'{"a":1,"a":2}', "the key 'a' a second time", "$.a"),
+]
+
+
+@pytest.mark.parametrize("source, data, found, path", EQUAL, ids=[f"{one[0]}-{one[3]}" for one in EQUAL])
+def test_keys_that_are_equal_in_python(source, data, found, path):
+    change = lambda document: [document]
+    for function in (change, lambda document: document):
+        for options in ({}, {"bad": "skip"} if source != "json" else {}, {"duplicate_keys": None}):
+            with pytest.raises(regauge.EncodeError, match=found) as caught:
+                bytes_of(data, source, source, function, **options)
+            assert (caught.value.kind, caught.value.path) == ("refused", path)
+            assert caught.value.hint == 'pass duplicate_keys="last" to give the function the last of them'
+    last = bytes_of(data, source, source, change, duplicate_keys="last")
+    assert regauge.loads(last, source) == [regauge.loads(data, source)]
+    # One that the function does not touch is written as it was.
+    kept = bytes_of(data, source, source, lambda document: document, duplicate_keys="last")
+    assert kept == regauge.convert_bytes(data, source, source)
+
+
+def test_the_last_of_equal_keys_is_not_exact(tmp_path):
+    source, target = tmp_path / "a.yaml", tmp_path / "b.yaml"
+    source.write_bytes(b"1: a\ntrue: b\n")
+    with pytest.raises(regauge.EncodeError, match="record 1.*equal in Python"):
+        regauge.convert(source, target, map=lambda one: {**one, "x": 1})
+    assert not target.exists()
+    report = regauge.convert(source, target, map=lambda one: {**one, "x": 1}, duplicate_keys="last")
+    assert (report["exact"], report["losses"]) == (False, {"key": 1})
+    assert target.read_bytes() == b"1: b\nx: 1\n"
+
+
+def test_a_set_of_elements_that_are_equal_in_python():
+    data = b"\xd9\x01\x02\x83\x01\xf5\xf9\x3c\x00"
+    assert regauge.cbor.loads(data) == regauge.Object("cbor", "tag", "258", [1, True, 1.0])
+    changed = bytes_of(data, "cbor", "cbor", lambda one: [one])
+    assert regauge.cbor.loads(changed) == [regauge.cbor.loads(data)]
+    assert regauge.yaml.loads("!!omap [a: 1, a: 2]").value == [{"a": 1}, {"a": 2}]
 
 
 def test_nothing_is_kept():

@@ -315,9 +315,9 @@ def typed(origin: str, kind: str, name: str, value: Any, early: Object | None) -
         elif origin == "yaml":
             made = _yaml(name, value)
         elif origin == "cbor" and name == CBOR_SET and type(value) is list:
-            made = set(value)
+            made = _set(value)
         elif origin == "ruby" and kind == "set" and name == "Set":
-            made = set(value)
+            made = _set(value)
         elif origin == "ruby" and kind == "dump" and name == "BigDecimal":
             # NaN and the infinities: all others arrive as decimals.
             made = _decimal.Decimal(value.decode().partition(":")[2])
@@ -328,12 +328,19 @@ def typed(origin: str, kind: str, name: str, value: Any, early: Object | None) -
     return Object(origin, kind, name, value) if made is None else made
 
 
+def _set(items: list[Any]) -> set[Any] | None:
+    """Returns a set; None if elements that the document tells apart are equal in Python."""
+    made = set(items)
+    return made if len(made) == len(items) else None
+
+
 def _yaml(name: str, value: Any) -> Any:
     if name == SET_TAG and type(value) is dict:
         return set(value) if all(one is None for one in value.values()) else None
     if name == _OMAP_TAG and type(value) is list:
         pairs = [next(iter(one.items())) for one in value if type(one) is dict and len(one) == 1]
-        return collections.OrderedDict(pairs) if len(pairs) == len(value) else None
+        made = collections.OrderedDict(pairs)
+        return made if len(made) == len(value) else None
     return None
 
 

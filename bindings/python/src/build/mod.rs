@@ -5,6 +5,7 @@
 //! `regauge._values` maps it to, or an inert `regauge.Object`.
 
 mod convert;
+mod equal;
 mod hooks;
 mod keys;
 mod values;
@@ -14,8 +15,6 @@ use std::ops::{Deref, DerefMut};
 
 use pyo3::prelude::*;
 use regauge::event::{BigInt, Ext, ShortText, Sink, Type, TypeBuf};
-use regauge::hint::Hint;
-use regauge::options::Opt;
 use regauge::{Error, ErrorKind, Fidelity, Format, OnLoss, Result, Value};
 
 pub use convert::{Conversions, Converter};
@@ -34,6 +33,15 @@ struct Frame {
     /// Whether the container is on the stack already, just before its values: because an alias in
     /// it may refer to it.
     made: bool,
+    /// Whether it is a map, whose values on the stack are keys and values in turn.
+    map: bool,
+}
+
+impl Frame {
+    /// Returns where the container and its values begin on the stack.
+    fn begin(&self) -> usize {
+        self.start - usize::from(self.made)
+    }
 }
 
 /// A stack with room for more values than this is not kept: 512 KiB.
@@ -122,7 +130,7 @@ impl<'py> Builder<'py> {
         }
     }
 
-    /// Refuses duplicate keys in a map, instead of keeping the last.
+    /// Refuses keys of a map that are equal in Python, instead of keeping the last.
     pub fn unique_keys(&mut self, unique: bool) {
         self.unique = unique;
     }
@@ -274,7 +282,7 @@ impl<'py> Builder<'py> {
         if self.fresh.is_some() {
             return self.begin_named(map);
         }
-        self.frames.push(Frame { start: self.stack.len(), made: false });
+        self.frames.push(Frame { start: self.stack.len(), made: false, map });
         Ok(())
     }
 
@@ -293,7 +301,7 @@ impl<'py> Builder<'py> {
                 self.named.get_or_insert_default().insert(id, object.clone());
             }
         }
-        self.frames.push(Frame { start: self.stack.len(), made: true });
+        self.frames.push(Frame { start: self.stack.len(), made: true, map });
         Ok(())
     }
 
@@ -323,18 +331,20 @@ impl<'py> Builder<'py> {
     #[cold]
     #[inline(never)]
     fn end_map_with_care(&mut self, frame: Frame) -> Result {
-        let pairs = self.stack.len().saturating_sub(frame.start) / 2;
-        if let Some(hooks) = &self.hooks
-            && let Some(hook) = hooks.pairs.clone()
-        {
-            let made = self.pairs(frame.start).and_then(|list| hook.call1((list,)));
-            return self.replace(frame.made, made);
-        }
-        let keys = match self.unique {
+        let keys: Vec<_> = match self.unique {
             true => self.stack[frame.start..].iter().step_by(2).cloned().collect(),
             false => Vec::new(),
         };
-        let start = frame.start;
+        if let Some(hooks) = &self.hooks
+            && let Some(hook) = hooks.pairs.clone()
+        {
+            if let Some(error) = self.twice(&keys, frame.begin()) {
+                return Err(error);
+            }
+            let made = self.pairs(frame.start).and_then(|list| hook.call1((list,)));
+            return self.replace(frame.made, made);
+        }
+        let (begin, start) = (frame.begin(), frame.start);
         if frame.made {
             self.end_made(true, start)?;
         } else {
@@ -342,8 +352,10 @@ impl<'py> Builder<'py> {
             self.push(dict)?;
         }
         let Some(dict) = self.stack.last().cloned() else { return Ok(()) };
-        if self.unique && container::dict_len(&dict) < pairs {
-            return Err(self.twice(&keys));
+        if container::dict_len(&dict) < keys.len()
+            && let Some(error) = self.twice(&keys, begin)
+        {
+            return Err(error);
         }
         if let Some(hooks) = &self.hooks
             && let Some(hook) = hooks.object.clone()
@@ -378,19 +390,6 @@ impl<'py> Builder<'py> {
         let values: Vec<_> = self.stack.drain(start..).collect();
         let pairs = values.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone()));
         Ok(pyo3::types::PyList::new(self.py, pairs.collect::<Vec<_>>())?.into_any())
-    }
-
-    #[cold]
-    fn twice(&self, keys: &[Object<'py>]) -> Error {
-        let seen = pyo3::types::PySet::empty(self.py).ok();
-        let key = keys.iter().find(|key| {
-            let Some(seen) = &seen else { return false };
-            seen.contains(*key).unwrap_or(true) || seen.add(*key).is_err()
-        });
-        let shown = key.and_then(|key| key.repr().ok()).map(|repr| repr.to_string());
-        let shown = shown.unwrap_or_default();
-        Error::new(ErrorKind::Refused, format!("found the key {shown} a second time in one map"))
-            .hint(Hint::set(Opt::DuplicateKeys, "keep").to("take the last"))
     }
 }
 
