@@ -10,7 +10,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use regauge::Format;
-use regauge::convert::{self, DuplicateKeys, Input as CoreInput, Options, Summary};
+use regauge::convert::{self, Input as CoreInput, Options, Summary};
 use regauge::detect::HEAD_BYTES;
 use regauge::envelope::{self, Peeled};
 use regauge::hint::literals;
@@ -121,8 +121,8 @@ fn mapped(
     options::function("map", &function)?;
     let name = Opt::DuplicateKeys.name(Language::Python).unwrap_or_default();
     let given = arguments.map(|arguments| arguments.get_item(name)).transpose()?.flatten();
-    let takes_last = given.is_some_and(|word| !word.is_none())
-        && converting.duplicate_keys == DuplicateKeys::Keep;
+    // Not "keep", which no dict can.
+    let takes_last = given.is_some_and(|word| word.eq("last").unwrap_or(false));
     let map = Arc::new(Map::new(function, converting, takes_last));
     converting.stage = Some(Arc::clone(&map) as Arc<dyn Stage>);
     Ok(Some(map))

@@ -108,7 +108,8 @@ EQUAL = [
 def test_keys_that_are_equal_in_python(source, data, found, path):
     change = lambda document: [document]
     for function in (change, lambda document: document):
-        for options in ({}, {"bad": "skip"} if source != "json" else {}, {"duplicate_keys": None}):
+        for options in ({}, {"bad": "skip"} if source != "json" else {}, {"duplicate_keys": None},
+                        {"duplicate_keys": "keep"}):
             with pytest.raises(regauge.EncodeError, match=found) as caught:
                 bytes_of(data, source, source, function, **options)
             assert (caught.value.kind, caught.value.path) == ("refused", path)

@@ -230,7 +230,8 @@ def convert(
     envelope= ('auto', 'none', 'open', 'keep') is what to do with what a framework put around the value.
 
     map= is a function that is called with each document, as loads returns it, and returns the one to
-    write, or OMIT to leave it out. A document that it returns as it was goes through as it was read.
+    write, or OMIT to leave it out. A document that it returns as it was goes through as it was read. Keys
+    that are equal in Python (1 and True) are refused, or duplicate_keys='last' gives it the last of them.
     """
     return _regauge.convert_file(source, target, from_, to, options or None, map)
 
