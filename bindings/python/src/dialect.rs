@@ -1,6 +1,6 @@
 //! A format as another library reads and writes it: for `regauge.compat`.
 
-use memchr::{memchr, memchr_iter, memchr2_iter, memchr3};
+use memchr::{memchr, memchr_iter, memchr2_iter, memchr3, memmem};
 use pyo3::exceptions::{PyBaseException, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -104,6 +104,7 @@ impl Refuses {
         self.marks && bytes.starts_with(b"\xEF\xBB\xBF")
             || self.dbrefs && memchr_iter(b'$', bytes).any(|at| bytes[at..].starts_with(b"$ref"))
             || self.tags && (memchr3(b'!', b'&', b'*', bytes).is_some() || has_old_break(bytes))
+            || self.zeros && has_negative_zero(bytes)
             || self.differences && pyyaml::differs(bytes)
     }
 
@@ -114,6 +115,14 @@ impl Refuses {
         self.infinities && memchr_iter(0xFB, bytes).any(is_infinite)
             || self.deletes && memchr(0x7F, bytes).is_some()
     }
+}
+
+/// Returns whether JSON has the number -0, or text that looks like it.
+fn has_negative_zero(bytes: &[u8]) -> bool {
+    let is_whole = |at: usize| {
+        matches!(bytes.get(at + 2), None | Some(b',' | b']' | b'}' | b' ' | b'\t' | b'\n' | b'\r'))
+    };
+    memmem::find_iter(bytes, b"-0").any(is_whole)
 }
 
 /// Returns whether UTF-8 has U+0085, U+2028 or U+2029.
@@ -307,7 +316,6 @@ impl PyDialect {
         let [text, array, length] = self.conversions.each_ref().map(|held| bound(py, held));
         let mut builder = Builder::new(py, self.format, hooks.some());
         builder.unique_keys(ready.options.duplicate_keys == DuplicateKeys::Refuse);
-        builder.refuse_negative_zero(self.special.refuses.zeros);
         builder.convert_with(Values {
             object: self.values.bind(py).clone(),
             key: bound(py, &self.key),

@@ -103,10 +103,10 @@ fn compile(pattern: &str, letters: &str) -> Result<(Regex, Flags), Error> {
             'p' => _ = builder.multi_line(true).dot_matches_new_line(true),
             other => {
                 let message = format!("found the flag {other:?}, expected some of g i l m n p s x");
-                return Err(error(&message));
+                return Err(error(message));
             }
         }
     }
-    let regex = builder.build().map_err(|fault| error(&format!("invalid regex: {fault}")))?;
+    let regex = builder.build().map_err(|fault| error(format!("invalid regex: {fault}")))?;
     Ok((regex, flags))
 }

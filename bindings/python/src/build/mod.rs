@@ -65,8 +65,6 @@ pub struct Builder<'py> {
     hooks: Option<Box<Hooks<'py>>>,
     /// Whether duplicate keys in a map are refused.
     unique: bool,
-    /// Whether -0.0 is refused.
-    no_negative_zero: bool,
     /// The conversions to call in place of `regauge._values`.
     values: Option<Values<'py>>,
     /// Whether these convert integers beyond 32 bits.
@@ -108,7 +106,6 @@ impl<'py> Builder<'py> {
             keys: Keys::new(),
             hooks,
             unique: false,
-            no_negative_zero: false,
             values: None,
             converts_int64: false,
             fidelity,
@@ -124,7 +121,7 @@ impl<'py> Builder<'py> {
     pub fn rest(&mut self) {
         self.fail();
         (self.hooks, self.values) = (None, None);
-        (self.unique, self.converts_int64, self.no_negative_zero) = (false, false, false);
+        (self.unique, self.converts_int64) = (false, false);
         if self.stack.capacity() > KEPT_VALUES || self.frames.capacity() > KEPT_VALUES {
             (self.stack, self.frames) = (Vec::new(), Vec::new());
         }
@@ -133,11 +130,6 @@ impl<'py> Builder<'py> {
     /// Refuses keys of a map that are equal in Python, instead of keeping the last.
     pub fn unique_keys(&mut self, unique: bool) {
         self.unique = unique;
-    }
-
-    /// Refuses -0.0, for a library that reads the JSON number -0 as the integer 0.
-    pub fn refuse_negative_zero(&mut self, refuse: bool) {
-        self.no_negative_zero = refuse;
     }
 
     /// Converts values that are not plain data with these functions, in place of `regauge._values`.
@@ -442,9 +434,6 @@ impl<'py> Sink for Builder<'py> {
     }
     #[inline(always)]
     fn f64(&mut self, v: f64) -> Result {
-        if self.no_negative_zero && v == 0.0 && v.is_sign_negative() {
-            return Err(Error::new(ErrorKind::Unsupported, "found the number -0"));
-        }
         let v = number::f64(self.py, v);
         self.push(v)
     }
