@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Holds every copy of two versions against the workspace's Cargo.toml: regauge's own, and the oldest
-Rust that compiles it.
+Rust that compiles it; and the packages that the bindings lock against those of the workspace.
 
     python3 tools/version.py check          what `make lint` runs
     python3 tools/version.py check v1.2.3   before a release: also that this is the version's tag
@@ -61,9 +61,32 @@ def check(own, rust):
         for name in ["version", "rust-version"]:
             if f"\n{name}.workspace = true\n" not in manifest.read_text():
                 problems.append(f"{manifest.relative_to(ROOT)}: expected {name}.workspace = true")
+    problems += drifted()
     top = re.search(r"(?m)^## (\S+)", (ROOT / "CHANGELOG.md").read_text())
     if top is None or top[1] not in ("Unreleased", own):
         problems.append(f"CHANGELOG.md: found {top and top[1]} at the top, expected Unreleased or {own}")
+    return problems
+
+
+def locked(path):
+    """Returns the versions of a lock file's packages, by name and what Cargo takes for compatible."""
+    found = {}
+    for name, version in re.findall(r'\nname = "(.*?)"\nversion = "(.*?)"', (ROOT / path).read_text()):
+        compatible = re.match(r"0\.0\.\d+|0\.\d+|\d+", version)[0]
+        found.setdefault((name, compatible), version)
+    return found
+
+
+def drifted():
+    """Returns one line for each package that a binding has in another version than the workspace, whose tests
+    are of that one."""
+    own = locked("Cargo.lock")
+    problems = []
+    for path in ["bindings/python/Cargo.lock", "bindings/ruby/ext/regauge_native/Cargo.lock"]:
+        for (name, compatible), version in locked(path).items():
+            wanted = own.get((name, compatible), version)
+            if version != wanted:
+                problems.append(f"{path}: found {name} {version}, expected {wanted}, from Cargo.lock")
     return problems
 
 
