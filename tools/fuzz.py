@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SEEDS = {"ndjson": "json", "marc_json": "json", "pairs": "json", "yaml_writer": "msgpack",
@@ -62,11 +63,57 @@ def build_plain(targets):
     return folder / host / "release"
 
 
+def lock():
+    """Locks the packages that the workspace locks, so that those are fuzzed that are tested; Cargo adds the others."""
+    own, copy = ROOT / "Cargo.lock", ROOT / "fuzz/Cargo.lock"
+    if not copy.exists() or copy.stat().st_mtime < own.stat().st_mtime:
+        shutil.copyfile(own, copy)
+
+
+def options_of(target, seconds):
+    """Returns the folders with seeds, and the options of libFuzzer."""
+    seeds = ROOT / "corpus" / SEEDS.get(target, target)
+    # Envelopes have a folder for each framework.
+    folders = seeds.iterdir() if target == "envelopes" else (seeds / "valid", seeds / "invalid")
+    folders = sorted(str(folder) for folder in folders if folder.is_dir())
+    return folders, [f"-max_total_time={seconds}", "-timeout=10", "-rss_limit_mb=2048", "-max_len=4096"]
+
+
+def run_plain(program, seconds):
+    """Runs a target; returns whether it passed."""
+    target = program.name
+    folders, options = options_of(target, seconds)
+    artifacts = ROOT / "fuzz/artifacts" / target
+    artifacts.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as found:
+        seeds_of(target, found)
+        command = [str(program), found, *folders, *options, "-seed=1", "-print_final_stats=1",
+                   f"-artifact_prefix={artifacts}/"]
+        ran = subprocess.run(command, cwd=ROOT, stderr=subprocess.PIPE, text=True, errors="replace")
+    executions = re.search(r"number_of_executed_units:\s*(\d+)", ran.stderr)
+    print(f"fuzz: {target}: {executions[1] if executions else 'no'} executions", flush=True)
+    passed = ran.returncode == 0 and executions is not None
+    if not passed:
+        print(ran.stderr[-20_000:], file=sys.stderr)
+    return passed
+
+
+def run(target, seconds):
+    """Builds and runs a target with cargo-fuzz, and keeps what it finds; returns whether it passed."""
+    folders, options = options_of(target, seconds)
+    corpus = ROOT / "fuzz/corpus" / target
+    corpus.mkdir(parents=True, exist_ok=True)
+    seeds_of(target, corpus)
+    print(f"fuzz: {target}", flush=True)
+    command = ["cargo", "+nightly", "fuzz", "run", target, str(corpus), *folders, "--", *options]
+    return subprocess.run(command, cwd=ROOT).returncode == 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--target")
-    parser.add_argument("--plain", action="store_true", help="without cargo-fuzz and nightly")
+    parser.add_argument("--plain", action="store_true", help="without cargo-fuzz and nightly, on all cores")
     arguments = parser.parse_args()
     if not arguments.plain and not shutil.which("cargo-fuzz"):
         sys.exit("cargo-fuzz is missing: cargo install cargo-fuzz, or pass --plain")
@@ -76,38 +123,14 @@ def main():
         if arguments.target not in targets:
             sys.exit(f"no target {arguments.target}: there are {', '.join(targets)}")
         targets = [arguments.target]
-    programs = build_plain(targets) if arguments.plain else None
-    failed = []
-    for target in targets:
-        seeds = ROOT / "corpus" / SEEDS.get(target, target)
-        # Envelopes have a folder for each framework.
-        folders = seeds.iterdir() if target == "envelopes" else (seeds / "valid", seeds / "invalid")
-        folders = sorted(str(folder) for folder in folders if folder.is_dir())
-        options = [f"-max_total_time={arguments.seconds}", "-timeout=10", "-rss_limit_mb=2048",
-                   "-max_len=4096"]
-        artifacts = ROOT / "fuzz/artifacts" / target
-        if programs:
-            artifacts.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory() as found:
-                seeds_of(target, found)
-                command = [str(programs / target), found, *folders, *options, "-seed=1",
-                           "-print_final_stats=1", f"-artifact_prefix={artifacts}/"]
-                ran = subprocess.run(command, cwd=ROOT, stderr=subprocess.PIPE, text=True, errors="replace")
-                status = ran.returncode
-                executions = re.search(r"number_of_executed_units:\s*(\d+)", ran.stderr)
-                print(f"fuzz: {target}: {executions[1] if executions else 'no'} executions", flush=True)
-                if status != 0 or not executions:
-                    print(ran.stderr[-20_000:], file=sys.stderr)
-                    status = status or 1
-        else:
-            corpus = ROOT / "fuzz/corpus" / target
-            corpus.mkdir(parents=True, exist_ok=True)
-            seeds_of(target, corpus)
-            print(f"fuzz: {target}", flush=True)
-            command = ["cargo", "+nightly", "fuzz", "run", target, str(corpus), *folders, "--", *options]
-            status = subprocess.run(command, cwd=ROOT).returncode
-        if status != 0:
-            failed.append(target)
+    lock()
+    if arguments.plain:
+        programs = build_plain(targets)
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            passed = list(pool.map(lambda target: run_plain(programs / target, arguments.seconds), targets))
+    else:
+        passed = [run(target, arguments.seconds) for target in targets]
+    failed = [target for target, is_passed in zip(targets, passed) if not is_passed]
     print(f"fuzz: {len(targets)} targets, failed: {', '.join(failed) or 'none'}")
     return 1 if failed else 0
 
