@@ -32,6 +32,8 @@ DIST_OPTIONS = $(addprefix --architecture ,$(ARCHITECTURES))
 # Where gem and wheel are built, if they share a folder. CI names that of the command, whose dependencies
 # are then built once.
 BINDINGS ?=
+# The Python of `wheel-check`, which has the peers; the usual one before that.
+WHEEL_PYTHON = $(firstword $(wildcard build/python/venv-*/bin/python) $(PYTHON))
 IN_BINDINGS = $(if $(BINDINGS),CARGO_TARGET_DIR=$(BINDINGS))
 # Servers that `make test-servers` or `test-caches` requires, and of the latter the applications `rails` and `django`;
 # others are skipped if they are not available.
@@ -92,7 +94,7 @@ test-caches:                    ## Run the tests of the sources on Redis, Memcac
 	$(PYTHON) tools/cache_servers.py test --cargo "$(CARGO)" $(if $(FEATURES),--select "$(PACKAGES)") $(addprefix --require ,$(filter-out rails django,$(REQUIRE)))
 	$(CARGO) build --quiet $(if $(FEATURES),$(PACKAGES),-p regauge-cli --features servers)
 	$(PYTHON) tools/cache_servers.py run --only redis $(addprefix --require ,$(filter redis,$(REQUIRE))) -- $(PYTHON) tools/migrate_check.py target/debug/regauge
-	$(PYTHON) tools/cache_servers.py run --only postgres --only mongodb $(addprefix --require ,$(filter postgres mongodb,$(REQUIRE))) -- $(PYTHON) tools/migrate_sql_check.py target/debug/regauge --rows $(ROWS)
+	$(PYTHON) tools/cache_servers.py run --only postgres --only mongodb $(addprefix --require ,$(filter postgres mongodb,$(REQUIRE))) -- $(WHEEL_PYTHON) tools/migrate_sql_check.py target/debug/regauge --rows $(ROWS)
 	$(PYTHON) tools/cache_servers.py run --only redis -- $(PYTHON) tools/cache_guides_check.py target/debug/regauge $(REQUIRED_APPS)
 	$(PYTHON) tools/cache_servers.py run --only redis -- $(PYTHON) tools/move_check.py target/debug/regauge --values 10000 --kills 8 --seconds 0.5 $(REQUIRED_APPS)
 
@@ -196,7 +198,7 @@ wheel-check:                    ## The same with a quick build, and the command 
 
 languages-check:                ## Check one store from four languages, after `gem-check` and `wheel-check`; run by CI
 	$(PYTHON) tools/store_languages_check.py --regauge target/debug/regauge --need python,ruby \
-	  --python $(firstword $(wildcard build/python/venv-*/bin/python))
+	  --python $(filter-out $(PYTHON),$(WHEEL_PYTHON))
 
 wheels: build                   ## Build a wheel for every installed CPython, and the stable-ABI one
 	$(PYTHON) tools/python_wheel.py --peers --all --abi3

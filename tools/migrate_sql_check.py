@@ -5,8 +5,9 @@
     python3 tools/cache_servers.py run --only postgres --only mongodb -- python3 tools/migrate_sql_check.py path/to/regauge
 
 The table is in SQLite and, if REGAUGE_TEST_POSTGRES names a server, in PostgreSQL too, through psql; and it is a collection
-of MongoDB if REGAUGE_TEST_MONGODB names one. It holds pending objects that Ruby (if it is there) and Python have written, and what must stay as it is: JSON, text, and an integer that
-MessagePack lacks. While `regauge migrate` runs and is killed, a writer of the old code replaces some of them.
+of MongoDB if REGAUGE_TEST_MONGODB names a server and this Python has pymongo. It holds pending objects that Ruby (if it is
+there) and Python have written, and what must stay as it is: JSON, text, and an integer that MessagePack lacks. While
+`regauge migrate` runs and is killed, a writer of the old code replaces some of them.
 
 Accounted for is every row: it has what was written last, by the first program or by the writer, or what the journal says
 that this became. `--undo` then makes each row what was written last.
@@ -29,7 +30,12 @@ from collections import defaultdict
 from pathlib import Path
 
 from migrate_check import migrate
-from mongo_client import Client, Id
+
+try:
+    import bson
+    import pymongo
+except ImportError:
+    pymongo = None
 
 TABLE = "CREATE TABLE pending_objects (id INTEGER PRIMARY KEY, object {bytes}, state TEXT DEFAULT 'new')"
 ORDERS = """
@@ -133,34 +139,34 @@ class MongoDB:
     rows_max = 1000
 
     def __init__(self, _folder, _rows):
-        self.base = os.environ["REGAUGE_TEST_MONGODB"]
-        self.url = f"{self.base}.pending_objects?field=object"
-        self.client = None
+        base = os.environ["REGAUGE_TEST_MONGODB"]
+        self.url = f"{base}.pending_objects?field=object"
+        self.client = pymongo.MongoClient(base)
+        self.collection = self.client.get_default_database()["pending_objects"]
 
     def connect(self):
-        self.client = Client(self.base)
         return self
 
     def fill(self, values):
-        if any(True for _ in self.client.find("pending_objects")):
-            self.client.run({"drop": "pending_objects"})
-        documents = [{"_id": Id.of(row), "object": value, "state": "new"} for row, value in values.items()]
-        for at in range(0, len(documents), 1000):
-            self.client.run({"insert": "pending_objects", "documents": documents[at:at + 1000]})
+        self.collection.drop()
+        self.collection.insert_many([{"_id": self.id_of(row), "object": value, "state": "new"} for row, value in values.items()])
 
     def write(self, row, value):
-        change = {"q": {"_id": Id.of(row)}, "u": {"$set": {"object": value}}}
-        said = self.client.run({"update": "pending_objects", "updates": [change]})
-        assert said["n"] == 1, said
+        said = self.collection.update_one({"_id": self.id_of(row)}, {"$set": {"object": value}})
+        assert said.matched_count == 1, said
 
     def fetch(self):
-        return {self.row(one["_id"].hex()): one["object"] for one in self.client.find("pending_objects")}
+        return {self.row(str(one["_id"])): one["object"] for one in self.collection.find()}
 
     def states(self):
-        return sum(one["state"] == "new" for one in self.client.find("pending_objects"))
+        return sum(one["state"] == "new" for one in self.collection.find())
 
     def close(self):
         self.client.close()
+
+    @staticmethod
+    def id_of(row):
+        return bson.ObjectId(row.to_bytes(12, "big"))
 
     @staticmethod
     def row(key):
@@ -258,7 +264,9 @@ def main():
     kinds = [SQLite]
     if "REGAUGE_TEST_POSTGRES" in os.environ and shutil.which("psql"):
         kinds.append(PostgreSQL)
-    if "REGAUGE_TEST_MONGODB" in os.environ:
+    if "REGAUGE_TEST_MONGODB" in os.environ and pymongo is None:
+        print("skipped: MongoDB, because this Python has no pymongo")
+    elif "REGAUGE_TEST_MONGODB" in os.environ:
         kinds.append(MongoDB)
     for kind in kinds:
         with tempfile.TemporaryDirectory(prefix="regauge-migrate-") as folder:

@@ -82,8 +82,14 @@ fn wrong_usage_is_status_2() {
         ("convert in.json out.json --limit width=3", "unknown limit `width`"),
         ("convert in.json out.json --limit dept=3", "; the nearest is depth\n"),
         ("convert in.json out.json --limit depth=x", "found `x`, expected none or a number"),
-        ("convert in.json out.json --head x", "found x for --head <N>, expected a number\n"),
-        ("measure in.json --budget x", "found x for --budget <SECONDS>, expected a number\n"),
+        (
+            "convert in.json out.json --head x",
+            "error: found x for --head <N>, expected a whole number from 0\n",
+        ),
+        (
+            "measure in.json --budget 1.5",
+            "error: found 1.5 for --budget <SECONDS>, expected a whole number from 0\n",
+        ),
         ("convrt in.json out.json", "a similar subcommand exists: 'convert'\n"),
         ("convert in.json out.json --jobs 0", "from 1 to 256"),
         ("convert in.json out.json --bad -", "expected stop, skip or the name of a file"),

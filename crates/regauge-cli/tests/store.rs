@@ -222,7 +222,7 @@ fn a_document_without_its_key_is_bad_data() {
     let folder = Folder::new();
     folder.write("in.ndjson", "{\"id\":1}\n{\"other\":2}\n");
     let ran = folder.run(&format!("store import {DB} in.ndjson --key id")).status(1);
-    let stderr = "regauge: 1 document stored, which remain; then this failed:\nregauge: in.ndjson: document 2: \
+    let stderr = "regauge: 1 document was stored; the import ends with an error:\nregauge: in.ndjson: document 2: \
                   found no member id at $, expected the key\n";
     assert_eq!((ran.stdout.as_slice(), ran.stderr.as_str()), (&b""[..], stderr));
     folder.run(&format!("store get {DB} 1")).status(0);
@@ -233,7 +233,7 @@ fn an_import_says_what_it_stored_and_which_documents_replaced_others() {
     let folder = Folder::new();
     folder.write("in.ndjson", "{\"id\":1}\n{\"id\":\"1\"}\n{\"id\":2}\n{\"id\":1,\"a\":3}\n");
     let ran = folder.run(&format!("store import {DB} in.ndjson --key id")).status(0);
-    assert_eq!(ran.stdout, b"4 documents stored\n");
+    assert_eq!(ran.stdout, b"4 documents were stored\n");
     assert_eq!(
         ran.stderr,
         "regauge: 2 of them replaced an earlier one of the file with the same key; the first is \

@@ -30,6 +30,8 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(any(feature = "mongodb", feature = "sql"))]
+mod database;
 mod feed;
 mod item;
 #[cfg(feature = "memcached")]

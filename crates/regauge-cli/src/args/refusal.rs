@@ -20,13 +20,16 @@ fn reworded(mut error: Error) -> Error {
         let names = names.iter().filter(|name| !is_hidden(name)).cloned().collect();
         error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(names));
     }
-    let is_number = std::error::Error::source(&error)
-        .is_some_and(|source| source.is::<ParseIntError>() || source.is::<ParseFloatError>());
+    let expected = match std::error::Error::source(&error) {
+        Some(source) if source.is::<ParseIntError>() => "a whole number from 0",
+        Some(source) if source.is::<ParseFloatError>() => "a number",
+        _ => return error,
+    };
     match (error.get(ContextKind::InvalidValue), error.get(ContextKind::InvalidArg)) {
-        (Some(found), Some(option)) if is_number => {
-            let message = format!("found {found} for {option}, expected a number");
-            command().error(ErrorKind::ValueValidation, message)
-        }
+        (Some(found), Some(option)) => Error::raw(
+            ErrorKind::ValueValidation,
+            format!("found {found} for {option}, expected {expected}\n"),
+        ),
         _ => error,
     }
 }

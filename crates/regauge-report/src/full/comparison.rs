@@ -25,8 +25,8 @@ pub fn render(comparison: &Comparison, layout: Layout, full: bool) -> String {
     }
     let _ = writeln!(
         text,
-        "More than noise: the 95% interval of the ratio to before excludes 1. If nothing had\n\
-         changed, about {} of {all} would still seem to, by chance.",
+        "More than noise: the 95% interval of the ratio to before excludes 1. Even if nothing had\n\
+         changed, about {} of {all} would seem to have, by chance.",
         (all as f64 * 0.05).ceil()
     );
     for warning in &comparison.warnings {

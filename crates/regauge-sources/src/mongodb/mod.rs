@@ -20,14 +20,14 @@
 
 mod url;
 
-use regauge::{Error, ErrorKind, Result};
-use regauge_store::cells::{Access, Swapped};
+use regauge::Result;
+use regauge_store::cells::Access;
 use regauge_store::documents::{Document, Documents, Held};
 
-use crate::feed::{Each, Feed, Head, shown};
+use crate::database::{failed, replace, too_long};
+use crate::feed::{Each, Feed, Head};
 use crate::pace::Pace;
 use crate::source::At;
-use crate::sql::{failed, too_long};
 use crate::{Flow, Kind, Replaced, Source, Summary, Wanted};
 
 /// How many documents are asked for at once.
@@ -123,21 +123,7 @@ impl Source for MongoDb {
     }
 
     fn replace_if_unchanged(&mut self, at: &At<'_>, old: &[u8], new: &[u8]) -> Result<Replaced> {
-        let key = at.key.strip_prefix(&self.prefix[..]).and_then(|key| str::from_utf8(key).ok());
-        let Some(key) = key.filter(|_| at.part.is_none() && at.database == 0) else {
-            let (found, prefix) = (shown(at.key), shown(&self.prefix));
-            let message =
-                format!("found the key \"{found}\", expected one that begins with \"{prefix}\"");
-            return Err(Error::new(ErrorKind::Refused, message)
-                .hint("give the address of the collection and field that the key is from"));
-        };
-        match self.documents.swap(key, old, new).map_err(failed)? {
-            Swapped::Done => Ok(Replaced::Done),
-            Swapped::Changed => Ok(Replaced::Changed),
-            Swapped::Gone => Ok(Replaced::Gone),
-            Swapped::Unfit(why) => Err(Error::unrepresentable(format!(
-                "found a field that refuses the new value: {why}"
-            ))),
-        }
+        let swap = |key: &str| self.documents.swap(key, old, new);
+        replace(at, &self.prefix, "field", swap)
     }
 }

@@ -3,7 +3,7 @@
 use regauge::{Error, ErrorKind, Result};
 use regauge_store::documents::Field;
 
-use crate::feed::percent_decoded;
+use crate::database::name_in_url;
 
 /// Returns the address of the database, and the field in it: of `mongodb://HOST/DATABASE.COLLECTION?field=NAME`.
 ///
@@ -31,8 +31,7 @@ pub(super) fn parse(url: &str) -> Result<(String, Field)> {
         }
     }
     let text = |name: &str, what: &str| {
-        let text = percent_decoded(name.as_bytes()).and_then(|bytes| String::from_utf8(bytes).ok());
-        text.filter(|text| !text.is_empty() && !text.contains('\0'))
+        name_in_url(name)
             .ok_or_else(|| wrong(&format!("its {what} is missing, or not percent-encoded UTF-8")))
     };
     let field = Field {

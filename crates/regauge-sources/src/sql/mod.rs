@@ -18,11 +18,11 @@
 
 mod url;
 
-use regauge::{Error, ErrorKind, Result};
-use regauge_store::Error as StoreError;
-use regauge_store::cells::{self, Cells, Head as Cell, Key, Swapped};
+use regauge::Result;
+use regauge_store::cells::{self, Cells, Head as Cell, Key};
 
-use crate::feed::{Each, Feed, Head, shown};
+use crate::database::{failed, replace, too_long};
+use crate::feed::{Each, Feed, Head};
 use crate::pace::Pace;
 use crate::source::At;
 use crate::{Flow, Kind, Replaced, Source, Summary, Wanted};
@@ -153,22 +153,8 @@ impl Source for Sql {
     }
 
     fn replace_if_unchanged(&mut self, at: &At<'_>, old: &[u8], new: &[u8]) -> Result<Replaced> {
-        let key = at.key.strip_prefix(&self.prefix[..]).and_then(|key| str::from_utf8(key).ok());
-        let Some(key) = key.filter(|_| at.part.is_none() && at.database == 0) else {
-            let (found, prefix) = (shown(at.key), shown(&self.prefix));
-            let message =
-                format!("found the key \"{found}\", expected one that begins with \"{prefix}\"");
-            return Err(Error::new(ErrorKind::Refused, message)
-                .hint("give the address of the table and column that the key is from"));
-        };
-        match self.cells.swap(key, old, new).map_err(failed)? {
-            Swapped::Done => Ok(Replaced::Done),
-            Swapped::Changed => Ok(Replaced::Changed),
-            Swapped::Gone => Ok(Replaced::Gone),
-            Swapped::Unfit(why) => Err(Error::unrepresentable(format!(
-                "found a column that refuses the new value: {why}"
-            ))),
-        }
+        let swap = |key: &str| self.cells.swap(key, old, new);
+        replace(at, &self.prefix, "column", swap)
     }
 }
 
@@ -195,19 +181,4 @@ fn lengths(cells: &[(&Cell, Option<Vec<u8>>)], feed: &mut Feed<'_>) -> Result<Fl
 
 fn head<'k>(key: &'k [u8], cell: &Cell) -> Head<'k> {
     Head { is_text: cell.is_text, knows_expiry: false, ..Head::new(0, key, Kind::String) }
-}
-
-pub(crate) fn failed(error: StoreError) -> Error {
-    let kind = match error {
-        StoreError::Engine { .. } => ErrorKind::Io,
-        _ => ErrorKind::Refused,
-    };
-    Error::new(kind, error.to_string())
-}
-
-#[cold]
-pub(crate) fn too_long(key: &[u8], length: u64, most: u64) -> Error {
-    let key = shown(key);
-    Error::limit(format!("key \"{key}\": found a value of {length} bytes, expected at most {most}"))
-        .hint("raise the limit, or read the keys without their values")
 }

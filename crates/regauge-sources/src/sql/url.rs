@@ -3,7 +3,7 @@
 use regauge::{Error, ErrorKind, Result};
 use regauge_store::cells::Column;
 
-use crate::feed::percent_decoded;
+use crate::database::name_in_url;
 
 /// Returns the address of the database, and the column in it.
 ///
@@ -24,10 +24,7 @@ pub(super) fn parse(url: &str) -> Result<(String, Column)> {
             return Err(wrong(&format!("it has {name} twice")));
         }
         seen.push(name);
-        let text =
-            percent_decoded(value.as_bytes()).and_then(|bytes| String::from_utf8(bytes).ok());
-        let text = text.filter(|text| !text.is_empty() && !text.contains('\0'));
-        let text = text
+        let text = name_in_url(value)
             .ok_or_else(|| wrong(&format!("its {name} is empty, or not percent-encoded UTF-8")))?;
         match name {
             "table" => column.table = text,

@@ -27,7 +27,7 @@ const BATCH: usize = 500;
 /// A batch is stored early once it has this many bytes of documents.
 const BATCH_BYTES: usize = 8 << 20;
 
-/// How many keys of an import are compared with each other: 16 MB of memory.
+/// How many keys of an import are compared with each other: less than 20 MB of memory.
 const COMPARED_MAX: usize = 1 << 20;
 
 /// Stores every document of a file, or adds them to a series, keyed by time; prints how many, and
@@ -138,12 +138,12 @@ impl Import<'_> {
     fn report(&self, ran: &Result) -> Result {
         let tally = &self.tally;
         let stored = match tally.stored {
-            1 => "1 document stored".to_owned(),
-            count => format!("{count} documents stored"),
+            1 => "1 document was stored".to_owned(),
+            count => format!("{count} documents were stored"),
         };
         match ran {
             Ok(()) => print(format!("{stored}\n").as_bytes())?,
-            Err(_) => complain(format_args!("{stored}, which remain; then this failed:")),
+            Err(_) => complain(format_args!("{stored}; the import ends with an error:")),
         }
         let Some((number, key)) = &tally.first_repeated else { return Ok(()) };
         let which = match tally.read > COMPARED_MAX as u64 {

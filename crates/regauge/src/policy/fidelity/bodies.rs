@@ -210,7 +210,7 @@ fn later(t: &Type<'_>) -> &'static str {
             Origin::Python,
             "object" | "instance" | "reconstructed" | "global" | "call" | "new" | "new_ex"
             | "instance_call" | "changed",
-        ) => "data, of which no pickle makes the object again",
+        ) => "data only: no pickle turns it back into the object",
         _ => REVERSIBLE,
     }
 }
