@@ -237,7 +237,7 @@ fn not_looked_into(summary: &Summary) -> Vec<String> {
         (summary.vanished, "keys that vanished meanwhile"),
     ];
     let there = counts.iter().filter(|(count, _)| *count > 0);
-    there.map(|(count, noun)| format!("{} {noun}", thousands(*count))).collect()
+    there.map(|(count, noun)| format!("{noun} ({})", thousands(*count))).collect()
 }
 
 fn what_to_do(text: &mut String, advice: &[Advice], most: usize) {
