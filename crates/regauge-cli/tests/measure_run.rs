@@ -163,3 +163,20 @@ fn a_set_up_and_an_interpreter_are_found_from_where_the_command_runs() {
     run("--interpreter python=own/python");
     assert!(folder.path("own/python.ran").exists());
 }
+
+/// A folder that is named from where the command runs is another one for a contender.
+#[test]
+fn compiled_contenders_are_found_in_a_folder_of_any_name() {
+    if !regauge_testdata::has("javac", &["-version"]) {
+        return;
+    }
+    let folder = Folder::new();
+    folder.write("a.json", r#"{"list": [1, 2.5, null, "text"]}"#);
+    let only = "--only java --rounds 3 --safety off --progress never";
+    folder.run(&format!("measure a.json {only} --json a.out --dir kept")).silent();
+    let report = json(&folder, "a.out");
+    let mut rows = report["rows"].as_array().unwrap().iter();
+    let row = rows.find(|row| row["contender"] == "java serialization").unwrap();
+    assert!(row["timing"].is_object(), "{row}");
+    assert!(folder.path("kept/cache/built").is_dir());
+}

@@ -163,7 +163,9 @@ fn built_folder(
     // Another set-up may bring other versions of the libraries.
     let stamp = places.data.as_ref().map(|data| folders::stamp(data, runner.runtime));
     stamp.and_then(|stamp| std::fs::read(stamp).ok()).unwrap_or_default().hash(&mut hash);
-    kept.join("built").join(format!("{}-{:016x}", runner.runtime.id(), hash.finish()))
+    let folder = kept.join("built").join(format!("{}-{:016x}", runner.runtime.id(), hash.finish()));
+    // From the root on: contenders work in folders of their own.
+    std::path::absolute(&folder).unwrap_or(folder)
 }
 
 /// Identifies the compiler: another JDK is another file, or a file with another modification time.
