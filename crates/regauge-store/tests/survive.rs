@@ -371,3 +371,44 @@ on_servers! {
     a_server_that_was_restarted_is_found_again
     a_line_that_is_cut_in_mid_batch_changes_nothing
 }
+
+/// Another program that is nearly always in a transaction must not shut out a store.
+#[test]
+fn a_busy_writer_does_not_starve_another() {
+    const PUTS: u32 = 10;
+    let fresh = Fresh::new(Kind::Sqlite).unwrap();
+    let mut store = Store::open(&fresh.url, "starved", None).unwrap();
+    store.put(b"first", b"0", Format::Json).unwrap();
+
+    let path = fresh.url.strip_prefix("sqlite:").unwrap().to_owned();
+    let (tell, told) = mpsc::channel::<()>();
+    let (begun, holds) = mpsc::channel::<()>();
+    let other = std::thread::spawn(move || {
+        let bare = rusqlite::Connection::open(path).unwrap();
+        bare.busy_handler(Some(|_| {
+            std::thread::sleep(Duration::from_micros(100));
+            true
+        }))
+        .unwrap();
+        let mut turns = 0;
+        while told.try_recv() == Err(mpsc::TryRecvError::Empty) {
+            bare.execute_batch("BEGIN IMMEDIATE").unwrap();
+            let _ = begun.send(());
+            std::thread::sleep(Duration::from_millis(50));
+            bare.execute_batch("COMMIT").unwrap();
+            turns += 1;
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        turns
+    });
+    holds.recv().unwrap();
+    for number in 0..PUTS {
+        // Otherwise the next change begins before the other writer is back.
+        std::thread::sleep(Duration::from_millis(10));
+        store.put(b"next", number.to_string().as_bytes(), Format::Json).unwrap();
+    }
+    tell.send(()).unwrap();
+    let turns = other.join().unwrap();
+    // SQLite's own timeout asks too rarely to meet a pause of 2 ms.
+    assert!(turns <= 6 * PUTS, "{turns} turns of the other writer for {PUTS} of ours");
+}

@@ -6,6 +6,7 @@
 //! acknowledged (`synchronous = FULL`).
 
 mod cells;
+mod patience;
 mod recent;
 mod sql;
 #[allow(unsafe_code, reason = "memory that processes share")]
@@ -16,7 +17,6 @@ mod writing;
 use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, Row};
@@ -25,12 +25,11 @@ use super::column::{Key, Stored};
 use super::{Change, Engine, Layout, Order, Pair, Range};
 use crate::error::{Error, Result, shown};
 pub(super) use cells::SqliteCells;
+use patience::{PATIENCE, wait_for_others};
 use recent::Recent;
 use sql::{Texts, identifier, key_bytes, literal, quoted, stored_bytes, table_of, text_view};
 use writing::Writing;
 
-/// How long a change waits for another writer.
-const PATIENCE: Duration = Duration::from_secs(10);
 /// Bytes of values after which a page ends early.
 const PAGE_BYTES: usize = 4 << 20;
 /// Statements kept prepared: about ten for each collection in use.
@@ -99,7 +98,7 @@ impl Sqlite {
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection =
             Connection::open_with_flags(Path::new(path), flags).map_err(failed(&doing))?;
-        connection.busy_timeout(PATIENCE).map_err(failed(&doing))?;
+        wait_for_others(&connection).map_err(failed(&doing))?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
         // Otherwise a misspelt column in double quotes would be read as a string.
         for one in [DbConfig::SQLITE_DBCONFIG_DQS_DML, DbConfig::SQLITE_DBCONFIG_DQS_DDL] {

@@ -7,8 +7,9 @@ use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _};
 
+use super::patience::wait_for_others;
 use super::sql::{identifier, literal};
-use super::{PATIENCE, code, failed};
+use super::{code, failed};
 use crate::cells::{self, Access, Cells, Column, Head, Key, Swapped};
 use crate::error::{Error, Result};
 
@@ -206,7 +207,7 @@ fn connect(path: &str, access: Access) -> rusqlite::Result<Connection> {
     };
     let flags = mode | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(Path::new(path), flags)?;
-    connection.busy_timeout(PATIENCE)?;
+    wait_for_others(&connection)?;
     // Otherwise a misspelt column in double quotes would be read as a string.
     for one in [DbConfig::SQLITE_DBCONFIG_DQS_DML, DbConfig::SQLITE_DBCONFIG_DQS_DDL] {
         connection.set_db_config(one, false)?;

@@ -1,0 +1,39 @@
+//! How long a connection waits for another one that writes, and how often it asks.
+//!
+//! SQLite has no queue of writers: whoever asks while the file is free has it. The timeout that
+//! comes with SQLite asks ever more rarely, in the end ten times a second, so a writer that commits
+//! without a pause can keep all others waiting until they give up. Asking every few milliseconds
+//! costs next to nothing, because a transaction that is synced takes about as long.
+
+use std::cell::Cell;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+
+/// How long a change waits for another writer.
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+/// Waits between two attempts, in milliseconds, in a row that repeats. They differ, so that two
+/// writers do not stay in step.
+const PAUSES: [u64; 4] = [1, 2, 1, 3];
+
+thread_local! {
+    static BEGUN: Cell<Instant> = Cell::new(Instant::now());
+}
+
+/// Makes a connection wait for others that write.
+pub(super) fn wait_for_others(connection: &Connection) -> rusqlite::Result<()> {
+    connection.busy_handler(Some(ask_again))
+}
+
+/// Called when the file is in use, with the number of earlier calls. Returns whether to ask again.
+fn ask_again(earlier: i32) -> bool {
+    if earlier == 0 {
+        BEGUN.set(Instant::now());
+    }
+    if BEGUN.get().elapsed() >= PATIENCE {
+        return false;
+    }
+    sleep(Duration::from_millis(PAUSES[earlier.cast_unsigned() as usize % PAUSES.len()]));
+    true
+}
