@@ -178,6 +178,10 @@ if wanted["marshal"]
     Bench.same(name, R::Marshal.load(bytes), value)
     Bench.same(name, R::Marshal.dump(value), bytes)
     Bench.compare("Marshal load #{name}", -> { R::Marshal.load(bytes) }, { "Marshal" => -> { Marshal.load(bytes) } })
+    # With other limits than the default, the library's reader does it: docs/design.md has the ratio.
+    limits = { depth: 512 }
+    Bench.compare("second reader #{name}", -> { R::Marshal.load(bytes) },
+                  { "the library's reader" => -> { R::Marshal.load(bytes, limits: limits) } })
     Bench.compare("Marshal dump #{name}", -> { R::Marshal.dump(value) }, { "Marshal" => -> { Marshal.dump(value) } })
   end
   objects = Array.new(100_000) { |number| Simple.new(number) }

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod random;
+mod ratio;
 #[cfg(unix)]
 pub mod unix;
 
@@ -14,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 pub use random::Random;
+pub use ratio::ratio;
 
 /// Returns the data folder, which may not exist.
 pub fn folder() -> PathBuf {

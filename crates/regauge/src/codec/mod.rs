@@ -10,6 +10,8 @@ pub mod cbor;
 pub mod contract;
 pub mod csv;
 pub mod detect;
+#[cfg(test)]
+mod figures;
 pub(crate) mod grid;
 pub mod json;
 pub mod marc;

@@ -2,11 +2,12 @@
 
 use regauge_testdata::Random;
 
+use crate::codec::figures;
 use crate::codec::marshal::{Options, Parser, Reader};
 use crate::model::limits::Limits;
 use crate::policy::event::Source as _;
 use crate::policy::event::recorder::{Pieces, Recorder};
-use crate::{Error, Result};
+use crate::{Error, Format, Result};
 
 type Outcome = std::result::Result<u64, (crate::ErrorKind, Option<u64>, String)>;
 
@@ -364,5 +365,22 @@ fn plain_data_shares_nothing_that_can_change() {
         b"",
     ] {
         assert!(!is_plain(bytes), "{}", bytes.escape_ascii());
+    }
+}
+
+/// Figures for docs/design.md, from documents of several kinds.
+#[test]
+#[ignore = "prints figures, which an optimized build has to give"]
+fn how_much_faster() {
+    for name in figures::DOCUMENTS {
+        let bytes = figures::document(name, Format::Marshal);
+        let read = |in_one: bool| {
+            let mut parser = Parser::new(Options::default(), Limits::default());
+            parser.two_passes = !in_one;
+            figures::to_msgpack(&mut Reader::from_slice(parser, &bytes))
+        };
+        assert_eq!(read(true), read(false));
+        let ratio = regauge_testdata::ratio(|| drop(read(true)), || drop(read(false)));
+        println!("two passes take {ratio:.2} times as long as one: {name}");
     }
 }

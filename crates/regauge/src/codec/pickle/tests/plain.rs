@@ -3,6 +3,7 @@
 use regauge_testdata::Random;
 
 use super::*;
+use crate::codec::figures;
 use crate::policy::event::recorder::{Pieces, Recorder};
 
 type Outcome = (Vec<String>, std::result::Result<u64, (ErrorKind, Option<u64>, String)>);
@@ -243,4 +244,23 @@ fn tuples_around_much_are_moved_for_a_while_only() {
     assert_eq!(flat.run(&bytes, true, false), flat::Ran::GivenUp);
     let few = [vec![b'N'], vec![0x85; 100], vec![b'.']].concat();
     assert!(same(&few, limits));
+}
+
+/// Figures for docs/design.md, from documents of several kinds.
+#[test]
+#[ignore = "prints figures, which an optimized build has to give"]
+fn how_much_faster() {
+    for name in figures::DOCUMENTS {
+        let bytes = figures::document(name, crate::Format::Pickle);
+        let read = |flat: bool| {
+            let mut parser = Parser::new(Options::default(), Limits::default());
+            if !flat {
+                parser.flat.give_up();
+            }
+            figures::to_msgpack(&mut Reader::from_slice(parser, &bytes))
+        };
+        assert_eq!(read(true), read(false));
+        let ratio = regauge_testdata::ratio(|| drop(read(true)), || drop(read(false)));
+        println!("the machine takes {ratio:.2} times as long as the flat sequence: {name}");
+    }
 }
