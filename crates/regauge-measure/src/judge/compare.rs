@@ -51,6 +51,8 @@ pub struct Change {
     pub now_ns: f64,
     /// Now relative to before.
     pub ratio: Estimate,
+    /// Whether either run has too few samples for its time, so that the ratio says nothing.
+    pub too_few: bool,
 }
 
 impl Change {
@@ -60,14 +62,23 @@ impl Change {
         Change {
             before_ns: before.estimate_ns.median,
             now_ns: now.estimate_ns.median,
+            too_few: before.estimate_ns.too_few || now.estimate_ns.too_few,
             ratio: stats::estimate_of_runs(&lists, seed, |medians| medians[1] / medians[0]),
         }
     }
 
-    /// Returns "faster" or "slower" if it is more than noise, otherwise "same".
+    /// Whether it is more than noise.
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        matches!(self.word(), "faster" | "slower")
+    }
+
+    /// Returns "faster" or "slower" if it is more than noise, "too few" if there are too few samples to
+    /// tell, otherwise "same".
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self.ratio {
+            _ if self.too_few => "too few",
             ratio if ratio.high < 1.0 => "faster",
             ratio if ratio.low > 1.0 => "slower",
             _ => "same",
@@ -184,6 +195,13 @@ fn warnings(before: &Report, now: &Report) -> Vec<String> {
         if report.interrupted {
             list.push(format!("The {word} run was interrupted."));
         }
+        if let Some(share) = report.busy_share() {
+            list.push(format!(
+                "The machine was busy in the {word} run: contenders had the processor for only {:.0}% of \
+                 their time, so what seems to have changed may not have.",
+                share * 100.0
+            ));
+        }
     }
     list
 }
@@ -219,6 +237,27 @@ mod tests {
     fn word(comparison: &Comparison, name: &str) -> &'static str {
         let row = comparison.rows.iter().find(|row| row.name.starts_with(name)).unwrap();
         row.decode.unwrap().word()
+    }
+
+    #[test]
+    fn too_few_samples_are_no_change() {
+        let mut later = with(1.5, "quick");
+        let quick = later.rows.iter_mut().find(|row| row.contender == "quick").unwrap();
+        quick.timing.as_mut().unwrap().decode.estimate_ns.too_few = true;
+        let comparison = compare(&report(), &later);
+        assert_eq!(word(&comparison, "quick"), "too few");
+        assert!(!comparison.rows.iter().any(|row| row.decode.unwrap().is_known()));
+    }
+
+    #[test]
+    fn a_busy_machine_gets_a_warning() {
+        let mut later = report();
+        for timing in later.rows.iter_mut().filter_map(|row| row.timing.as_mut()) {
+            timing.decode.cpu_share = Some(0.6);
+            timing.encode.cpu_share = Some(0.6);
+        }
+        let warnings = compare(&report(), &later).warnings;
+        assert!(warnings.iter().any(|one| one.contains("busy in the later run")), "{warnings:?}");
     }
 
     #[test]

@@ -7,18 +7,25 @@ use regauge_measure::stats::Estimate;
 use regauge_measure::time;
 
 use super::{Layout, grid};
+use crate::screen::wrapped;
 
 /// Renders the comparison as text: how much changed, what, and with `full` the table of everything.
 #[must_use]
 pub fn render(comparison: &Comparison, layout: Layout, full: bool) -> String {
     let times = || comparison.rows.iter().flat_map(|row| [&row.decode, &row.encode]).flatten();
     let all = times().count();
-    let changed = times().filter(|change| change.word() != "same").count();
+    let changed = times().filter(|change| change.is_known()).count();
+    let unknown = times().filter(|change| change.too_few).count();
+    let few = match unknown {
+        0 => String::new(),
+        _ => format!("; {unknown} have too few samples to tell"),
+    };
     let mut text = format!(
-        "Compared with the earlier run: {changed} of {all} times changed by more than noise\n\n"
+        "Compared with the earlier run: {changed} of {all} times changed by more than noise{few}\n\n"
     );
+    let columns = layout.width.map_or(100, usize::from);
     for row in &comparison.rows {
-        changes(row, &mut text);
+        changes(row, columns, &mut text);
     }
     if full {
         let _ = writeln!(text, "{}\n", table(comparison, layout));
@@ -27,11 +34,8 @@ pub fn render(comparison: &Comparison, layout: Layout, full: bool) -> String {
         text,
         "More than noise: the 95% interval of the ratio to before excludes 1. Even if nothing had\n\
          changed, about {} of {all} would seem to have, by chance.",
-        (all as f64 * 0.05).ceil()
+        ((all - unknown) as f64 * 0.05).ceil()
     );
-    for warning in &comparison.warnings {
-        let _ = writeln!(text, "Note: {warning}");
-    }
     for (names, what) in
         [(&comparison.gone, "Only in the earlier run"), (&comparison.new, "Only in this run")]
     {
@@ -43,17 +47,20 @@ pub fn render(comparison: &Comparison, layout: Layout, full: bool) -> String {
 }
 
 /// Writes what changed for a contender, if anything did.
-fn changes(row: &Compared, text: &mut String) {
+fn changes(row: &Compared, columns: usize, text: &mut String) {
     let who = format!("{} ({})", row.name, row.runtime.name());
+    let mut line = |line: &str| {
+        for (number, part) in wrapped(line, columns - 4).iter().enumerate() {
+            let _ = writeln!(text, "{}{part}", if number == 0 { "  " } else { "    " });
+        }
+    };
     for (what, change) in [("decode", &row.decode), ("encode", &row.encode)] {
-        let Some(change) = change.as_ref().filter(|change| change.word() != "same") else {
-            continue;
-        };
-        let (word, ratio) = (change.word(), shown(&change.ratio));
-        let _ = writeln!(text, "  {word}  {what}  {ratio} of before  {who}");
+        if let Some(change) = change.as_ref().filter(|change| change.is_known()) {
+            line(&format!("{} {what}: {} of before, {who}", change.word(), shown(&change.ratio)));
+        }
     }
     if !row.remarks.is_empty() {
-        let _ = writeln!(text, "  {who}: {}", row.remarks.join("; "));
+        line(&format!("{who}: {}", row.remarks.join("; ")));
     }
 }
 

@@ -6,7 +6,7 @@ use regauge_measure::report::Row;
 use super::line::{Line, Style, width, wrapped};
 use crate::answer::listed;
 use crate::text::visible;
-use crate::words::without_times;
+use crate::words::{busy, without_times};
 
 /// Lines for a list of names, and for a note.
 const EACH_MAX: usize = 2;
@@ -101,7 +101,8 @@ fn missing(report: &Report) -> Option<List> {
 }
 
 fn notes(report: &Report) -> Vec<String> {
-    let mut notes: Vec<String> = report.notes.iter().map(|note| visible(note)).collect();
+    let mut notes: Vec<String> = report.busy_share().map(busy).into_iter().collect();
+    notes.extend(report.notes.iter().map(|note| visible(note)));
     if let Some(share) = report.noise.as_ref().and_then(|noise| noise.quiet_share)
         && share < 0.9
     {

@@ -11,7 +11,8 @@ use crate::answer::{self, Pick, USES};
 use crate::text::label;
 use crate::words;
 
-use line::{Line, Style, width, wrapped};
+pub use line::wrapped;
+use line::{Line, Style, width};
 
 /// The width without a terminal.
 const WIDTH: usize = 80;
