@@ -82,6 +82,8 @@ async fn what_is_not_spoken_is_told_with_what_is() {
     let json =
         |path: &'static str| Request::new("GET", path, &token).with("accept", "application/json");
     let refused = server.send(&json("/v1/objects/k")).await.status(406).json();
+    let detail = refused["detail"].as_str().unwrap();
+    assert!(detail.contains("?on_loss=wrap") && !detail.contains("--"), "{detail}");
     assert_eq!((&refused["error"], &refused["path"]), (&"refused".into(), &"$.b".into()));
     let wrapped = server.send(&json("/v1/objects/k?on_loss=wrap")).await.status(200);
     assert!(wrapped.text().contains("AP8="), "{}", wrapped.text());

@@ -91,6 +91,10 @@ pub struct Surface<'a> {
 }
 
 impl Surface<'_> {
+    /// The gateway.
+    pub const HTTP: Surface<'static> =
+        Surface { language: Language::Http, is_generic: false, takes: &|_| true };
+
     /// The command, with the options of all subcommands.
     pub const COMMAND: Surface<'static> =
         Surface { language: Language::Command, is_generic: false, takes: &|_| true };
@@ -280,11 +284,12 @@ fn bare(opt: Opt, surface: &Surface<'_>) -> Option<String> {
         Language::Command => format!("--{name}"),
         Language::Python => name.to_owned(),
         Language::Ruby => format!("{name}:"),
+        Language::Http => format!("?{name}"),
     })
 }
 
 /// Returns an option with its value as written: `--on-loss wrap`, `on_loss="wrap"`,
-/// `on_loss: :wrap`.
+/// `on_loss: :wrap`, `?on_loss=wrap`.
 fn spelled(opt: Opt, value: &Value, surface: &Surface<'_>) -> Option<String> {
     let language = surface.language;
     let name = surface.name(opt)?;
@@ -306,16 +311,17 @@ fn spelled(opt: Opt, value: &Value, surface: &Surface<'_>) -> Option<String> {
         Language::Command => format!("--{name} {value}"),
         Language::Python => format!("{name}={value}"),
         Language::Ruby => format!("{name}: {value}"),
+        Language::Http => format!("?{name}={value}"),
     })
 }
 
 /// The spelling of "no limit" in each language.
-const NO_LIMIT: [&str; 3] = ["none", "None", "nil"];
+const NO_LIMIT: [&str; 4] = ["none", "None", "nil", "none"];
 
 fn limit_literal(limit: Limit, value: &str, language: Language) -> String {
     let name = limit.name();
     match language {
-        Language::Command => format!("{name}={value}"),
+        Language::Command | Language::Http => format!("{name}={value}"),
         Language::Python => format!("{{\"{name}\": {value}}}"),
         Language::Ruby => format!("{{ {name}: {value} }}"),
     }
@@ -344,7 +350,7 @@ fn quoted(opt: Opt, word: &'static str, language: Language) -> String {
     let row = opt.row();
     let is_symbol = word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
     match language {
-        Language::Command => word.to_owned(),
+        Language::Command | Language::Http => word.to_owned(),
         _ if matches!(row.takes, Takes::Number(..)) => word.to_owned(),
         Language::Ruby if is_symbol && !word.as_bytes()[0].is_ascii_digit() => format!(":{word}"),
         _ => format!("{word:?}"),
@@ -369,7 +375,7 @@ pub fn literals(opt: Opt, language: Language) -> Vec<String> {
         Takes::Paths => vec!["[\"a.b\"]".to_owned()],
         Takes::Renames => vec![
             match language {
-                Language::Command => "a.b=c",
+                Language::Command | Language::Http => "a.b=c",
                 Language::Python => "{\"a.b\": \"c\"}",
                 Language::Ruby => "{ \"a.b\" => \"c\" }",
             }
@@ -396,7 +402,7 @@ pub fn literals(opt: Opt, language: Language) -> Vec<String> {
 
 fn format_literal(format: Format, language: Language) -> String {
     match language {
-        Language::Command => format.name().to_owned(),
+        Language::Command | Language::Http => format.name().to_owned(),
         Language::Python => format!("{:?}", format.name()),
         Language::Ruby => format!(":{}", format.name().replace('-', "_")),
     }

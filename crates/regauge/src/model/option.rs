@@ -162,6 +162,8 @@ pub enum Language {
     Python,
     /// The Ruby gem.
     Ruby,
+    /// The gateway: parameters of a request's address.
+    Http,
 }
 
 /// A row of the option table.
@@ -197,6 +199,9 @@ impl Row {
     /// Returns the option's name, without dashes: in a binding that of a function of one format, or of a
     /// generic function, whose format is an argument. `None` if it does not exist there.
     pub fn spelled(&self, language: Language, is_generic: bool) -> Option<&'static str> {
+        if language == Language::Http {
+            return matches!(self.opt, Opt::OnLoss | Opt::Unwrap).then_some(self.field);
+        }
         if !self.surfaces.contains(&language) {
             return None;
         }

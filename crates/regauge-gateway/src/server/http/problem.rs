@@ -4,6 +4,7 @@ use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use regauge::ErrorKind;
+use regauge::hint::Surface;
 use regauge_store::Error;
 use serde_json::{Map, Value, json};
 
@@ -158,7 +159,8 @@ impl Problem {
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
         let mut problem =
-            Problem::new(status, "document", error.to_string()).with("error", kind.name());
+            Problem::new(status, "document", error.display(&Surface::HTTP).to_string())
+                .with("error", kind.name());
         if let Some(offset) = error.offset() {
             problem = problem.with("offset", offset);
         }

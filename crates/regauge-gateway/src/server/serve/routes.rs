@@ -84,7 +84,8 @@ impl Gateway {
     /// Builds the service: every address, with tokens, logs and metrics.
     pub fn router(self: &Arc<Gateway>) -> Router {
         let mut paths: HashMap<&'static str, MethodRouter<()>> = HashMap::new();
-        for route in routes() {
+        // A GET's route answers HEAD, too.
+        for route in routes().into_iter().filter(|route| route.method != Method::HEAD) {
             // Keys may contain slashes.
             let path = match route.path {
                 "/v1/objects/{key}" => "/v1/objects/{*key}",
