@@ -194,6 +194,8 @@ fn damaged_values_are_named_and_the_rest_goes_on() {
     assert!(ran.stderr.ends_with("2 values are damaged or cannot be decoded\n"), "{}", ran.stderr);
     folder.run(&format!("store export {DB} out.json")).status(4);
     assert!(folder.text("out.json").ends_with("}]\n"));
+    let ran = folder.run(&format!("store stat {DB}")).status(4);
+    assert!(ran.text().contains("2 bad"), "{}", ran.text());
     let ran = folder.run(&format!("store ls -l {DB}")).status(4);
     assert_eq!(ran.text().lines().count(), 9, "{}", ran.text());
     assert_eq!(ran.text().lines().filter(|line| line.starts_with("bad ")).count(), 2);

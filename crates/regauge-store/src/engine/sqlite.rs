@@ -91,6 +91,11 @@ impl Sqlite {
         if path.is_empty() {
             return Err(Error::usage("found \"sqlite:\", expected a path after it"));
         }
+        if path.contains('?') && !path.starts_with("file:") && !Path::new(path).exists() {
+            return Err(Error::usage(format!(
+                "found \"?\" in the path {path}, expected a path alone: SQLite's URL takes no parameters"
+            )));
+        }
         let doing = format!("open {path}");
         let flags = more
             | OpenFlags::SQLITE_OPEN_READ_WRITE

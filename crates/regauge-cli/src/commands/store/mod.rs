@@ -404,7 +404,7 @@ fn stat(place: &Place) -> Result {
     }
     print(text.as_bytes())?;
     warn(&store);
-    Ok(())
+    all_good(found.bad)
 }
 
 /// Tells what is known of the program that wrote the database last.

@@ -145,7 +145,7 @@ pub enum TokenCommand {
         #[arg(long = "scope", value_name = "SCOPE", value_delimiter = ',')]
         scopes: Vec<Scopes>,
         /// Time until it expires: 90d, 12h, 30m, 60s [default: never]
-        #[arg(long, value_name = "TIME", value_parser = seconds)]
+        #[arg(long, value_name = "TIME", value_parser = until)]
         expires: Option<i64>,
     },
     /// List the tokens, without their secrets
@@ -172,6 +172,17 @@ pub enum TokenCommand {
     },
 }
 
+/// A hundred years: what expires later may as well never.
+const SECONDS_MAX: i64 = 36_500 * 86_400;
+
+/// Parses a time after which a token expires: as [`seconds`], but not at once.
+fn until(text: &str) -> std::result::Result<i64, String> {
+    match seconds(text)? {
+        0 => Err("a token that expires at once is of no use; expected more than 0".to_owned()),
+        total => Ok(total),
+    }
+}
+
 /// Parses `90d`, `12h`, `30m`, `60s` into seconds.
 fn seconds(text: &str) -> std::result::Result<i64, String> {
     let wrong = || "expected a number and s, m, h or d, as in 90d".to_owned();
@@ -184,7 +195,10 @@ fn seconds(text: &str) -> std::result::Result<i64, String> {
         _ => return Err(wrong()),
     };
     let number = text[..text.len() - 1].parse::<u32>().map_err(|_| wrong())?;
-    Ok(i64::from(number) * factor)
+    match i64::from(number) * factor {
+        total if total > SECONDS_MAX => Err("expected at most 36500d, a hundred years".to_owned()),
+        total => Ok(total),
+    }
 }
 
 /// Runs one of the subcommands.
