@@ -5,10 +5,12 @@ lets them read what regauge puts back.
     python3 tools/envelopes_python.py make corpus/envelopes
     python3 tools/envelopes_python.py check path/to/regauge
 
-Needs django, django-redis, lz4, flask, cachelib, celery, msgpack and pyyaml; a framework that is not installed is named, and
-skipped. `make` writes a folder for each, with `expected.json`: for each file its layer, what it says, and the value.
+Needs django, django-redis, lz4, flask, cachelib, celery, msgpack and pyyaml; a framework that is not installed is
+named, and skipped. `make` writes a folder for each, with `expected.json`: for each file its layer, what it
+says, the value, and the secret and the salt that it was signed with.
 """
 
+import hashlib
 import importlib.metadata
 import json
 import pathlib
@@ -22,6 +24,7 @@ from unittest import mock
 NOW = 1_800_000_000
 EXPIRES = "2096-10-02T07:06:40Z"
 LIFETIME = 4_000_000_000 - NOW
+SECRET = "not a secret"
 VALUES = {
     "dict": {"id": 7, "name": "Ada", "price": 2.5, "tags": ["a", "b"], "in": {"yes": True, "none": None}},
     "long": {"lines": [f"line {at} of a page that is worth compressing" for at in range(60)]},
@@ -36,7 +39,7 @@ def setting(folder):
 
     if not settings.configured:
         settings.configure(
-            SECRET_KEY="not a secret",
+            SECRET_KEY=SECRET,
             DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}},
             CACHES={"default": {"BACKEND": "django.core.cache.backends.filebased.FileBasedCache", "LOCATION": folder},
                     "table": {"BACKEND": "django.core.cache.backends.db.DatabaseCache", "LOCATION": "cache"}},
@@ -55,6 +58,12 @@ def django_cases(folder):
     from django.db import connection
 
     setting(folder)
+    with mock.patch("time.time", return_value=NOW):
+        salted = signing.dumps(VALUES["dict"], salt="shop.orders")
+        cookie = signing.get_cookie_signer(salt="django.contrib.messages").sign_object(VALUES["dict"], compress=True)
+    keyed = expected("django-signed", "json", ["base64"], VALUES["dict"], signed=at(NOW), secret=SECRET)
+    yield "signed-salt.txt", salted.encode(), {**keyed, "salt": "shop.orders"}
+    yield "messages.txt", cookie.encode(), keyed
     for name, value in VALUES.items():
         timeout = LIFETIME if name != "text" else None
         with mock.patch("time.time", return_value=NOW + 0.5):
@@ -72,9 +81,9 @@ def django_cases(folder):
             signed = signing.dumps(value, salt="django.contrib.sessions.SessionStore", compress=True)
             pickled = signing.dumps(value, serializer=Pickles)
         steps = ["base64", "zlib"] if signed.startswith(".") else ["base64"]
-        yield f"session-{name}.txt", signed.encode(), expected("django-signed", "json", steps, value, signed=at(NOW))
+        yield f"session-{name}.txt", signed.encode(), expected("django-signed", "json", steps, value, signed=at(NOW), secret=SECRET)
         yield f"signed-pickle-{name}.txt", pickled.encode(), expected(
-            "django-signed", "pickle", ["base64"], value, signed=at(NOW))
+            "django-signed", "pickle", ["base64"], value, signed=at(NOW), secret=SECRET)
 
 
 class Pickles:
@@ -101,15 +110,25 @@ def django_redis_cases(_):
 
 def flask_cases(_):
     import flask
+    import itsdangerous
 
     app = flask.Flask("shop")
-    app.secret_key = "not a secret"
+    app.secret_key = SECRET
     serializer = app.session_interface.get_signing_serializer(app)
     for name, value in VALUES.items():
         with mock.patch("time.time", return_value=NOW):
             signed = serializer.dumps({"value": value})
         steps = ["base64", "zlib"] if signed.startswith(".") else ["base64"]
-        yield f"session-{name}.txt", signed.encode(), expected("flask-session", "json", steps, {"value": value}, signed=at(NOW))
+        yield f"session-{name}.txt", signed.encode(), expected("flask-session", "json", steps, {"value": value}, signed=at(NOW), secret=SECRET)
+    for hashed in (hashlib.sha1, hashlib.sha256, hashlib.sha512):
+        for name, salt in (("plain", None), ("salt", "email-confirm")):
+            arguments = {"signer_kwargs": {"digest_method": hashed}, **({"salt": salt} if salt else {})}
+            serializer = itsdangerous.URLSafeTimedSerializer(SECRET, **arguments)
+            with mock.patch("time.time", return_value=NOW):
+                signed = serializer.dumps(VALUES["dict"])
+            about = {"secret": SECRET, **({"salt": salt} if salt else {})}
+            yield f"timed-{name}-{hashed().name}.txt", signed.encode(), expected(
+                "flask-session", "json", ["base64"], VALUES["dict"], signed=at(NOW), **about)
 
 
 def cachelib_cases(_):

@@ -7,17 +7,20 @@
 #     ruby tools/envelopes_ruby.rb make corpus/envelopes
 #     ruby tools/envelopes_ruby.rb check path/to/regauge
 #
-# The version is that of the `active_support` on the load path: `ruby -I rails/activesupport/lib …` takes a checkout of
-# Rails. Serializers and frameworks that are not installed are named, and skipped. `make` writes a folder for each
-# version, with `expected.json`: for each file its layers, what they say, and the value.
+# The version is that of the `active_support` on the load path: `ruby -I rails/activesupport/lib -I rails/actionpack/lib
+# -I rails/actionview/lib …` takes a checkout of Rails. Serializers and frameworks that are not installed are named, and
+# skipped. `make` writes a folder for each version, with `expected.json`: for each file its layers, what they say, the
+# value, and the secret and the salt that it was signed or encrypted with.
 
 begin
   require "logger"
   require "active_support"
   require "active_support/version"
   require "active_support/cache"
+  require "active_support/key_generator"
   require "active_support/message_encryptor"
   require "active_support/message_verifier"
+  require "active_support/messages/rotation_configuration"
   require "active_support/time"
 rescue LoadError => error
   puts "skipped: Rails: #{error.message}"
@@ -27,6 +30,7 @@ require "base64"
 require "fileutils"
 require "json"
 require "open3"
+require "openssl"
 require "tmpdir"
 
 VERSION = ActiveSupport::VERSION::STRING
@@ -126,6 +130,7 @@ def make(root)
     expected[file] = one
   end
   make_messages(folder, expected)
+  make_keyed(folder, expected)
   finish(folder, "activesupport #{VERSION}, #{RUBY_ENGINE} #{RUBY_VERSION}", expected)
 end
 
@@ -144,13 +149,76 @@ def make_messages(folder, expected)
       { "plain" => [{}, {}], "dated" => [metadata, about] }.each do |name, (options, facts)|
         file = "signed#{mode}-#{format}-#{name}.txt"
         File.binwrite(File.join(folder, file), verifier.generate(value, **options))
-        expected[file] = { "layer" => "rails-signed", "format" => format, "steps" => ["base64"], "value" => value, **facts }
+        expected[file] = signed(format, value, **facts, "secret" => "k" * 64)
       end
     end
   end
   encryptor = ActiveSupport::MessageEncryptor.new("k" * 32, cipher: "aes-256-gcm")
-  File.binwrite(File.join(folder, "encrypted.txt"), encryptor.encrypt_and_sign(value))
-  expected["encrypted.txt"] = { "layer" => "rails-encrypted", "error" => "found encrypted data" }
+  { "plain" => [{}, {}], "dated" => [metadata, about] }.each do |name, (options, facts)|
+    file = name == "plain" ? "encrypted.txt" : "encrypted-#{name}.txt"
+    File.binwrite(File.join(folder, file), encryptor.encrypt_and_sign(value, **options))
+    expected[file] = encrypted("marshal", value, **facts, "secret" => "k" * 32)
+  end
+end
+
+def signed(format, value, **more)
+  { "layer" => "rails-signed", "format" => format, "steps" => ["base64"], "value" => value, **more }
+end
+
+def encrypted(format, value, **more)
+  { "layer" => "rails-encrypted", "error" => "found encrypted data", "format" => format,
+    "steps" => %w[base64 aes-256-gcm], "value" => value, **more }
+end
+
+BASE = "0123456789abcdef" * 8
+
+# Messages and cookies with keys that are derived from secret_key_base, as `Rails.application` derives them.
+def make_keyed(folder, expected)
+  value = VALUES["hash"].transform_keys(&:to_s)
+  digests = RELEASE < Gem::Version.new("7.0") ? ["SHA1"] : %w[SHA1 SHA256]
+  digests.each do |digest|
+    options = RELEASE < Gem::Version.new("7.0") ? {} : { hash_digest_class: OpenSSL::Digest.const_get(digest) }
+    generator = ActiveSupport::KeyGenerator.new(BASE, iterations: 1000, **options)
+    verifier = ActiveSupport::MessageVerifier.new(generator.generate_key("reports"), digest: digest, serializer: JSON)
+    encryptor = ActiveSupport::MessageEncryptor.new(generator.generate_key("reports", 32), cipher: "aes-256-gcm", serializer: JSON)
+    made = {
+      "app-signed" => [verifier.generate(value), signed("json", value, "salt" => "reports")],
+      "app-encrypted" => [encryptor.encrypt_and_sign(value), encrypted("json", value, "salt" => "reports")],
+      **cookies(generator, digest, value),
+    }
+    made.each do |name, (text, about)|
+      file = "#{name}-#{digest.downcase}.txt"
+      File.binwrite(File.join(folder, file), text)
+      expected[file] = { **about, "secret" => BASE }
+    end
+  end
+end
+
+# What Action Dispatch puts into a Cookie header.
+def cookies(generator, digest, value)
+  require "action_dispatch"
+  require "action_dispatch/middleware/cookies"
+  require "rack"
+  request = ActionDispatch::Request.new(
+    "action_dispatch.key_generator" => ActiveSupport::CachingKeyGenerator.new(generator),
+    "action_dispatch.signed_cookie_salt" => "signed cookie",
+    "action_dispatch.authenticated_encrypted_cookie_salt" => "authenticated encrypted cookie",
+    "action_dispatch.encrypted_cookie_cipher" => "aes-256-gcm",
+    "action_dispatch.use_authenticated_cookie_encryption" => true,
+    "action_dispatch.use_cookies_with_metadata" => true,
+    "action_dispatch.cookies_serializer" => :json,
+    "action_dispatch.cookies_digest" => digest,
+    "action_dispatch.cookies_rotations" => ActiveSupport::Messages::RotationConfiguration.new,
+  )
+  request.cookie_jar.signed["user"] = { value: value, expires: EXPIRES.utc }
+  request.cookie_jar.encrypted["_session"] = { value: value }
+  user, session = %w[user _session].map { |name| Rack::Utils.escape(request.cookie_jar[name]) }
+  about = { "expires" => "2096-10-02T07:06:40.000Z", "purpose" => "cookie.user" }
+  { "cookie-signed" => [user, signed("json", value, **about)],
+    "cookie-encrypted" => [session, encrypted("json", value, "purpose" => "cookie._session")] }
+rescue LoadError => error
+  puts "skipped: cookies of #{VERSION}: #{error.message.lines.first}"
+  {}
 end
 
 def finish(folder, made_by, expected)

@@ -61,7 +61,7 @@ fn shown(opened: &Opened) -> Option<Vec<u8>> {
 fuzz_target!(|data: &[u8]| {
     let mut limits = Limits::default();
     limits.set("record_bytes", Some(1 << 20));
-    let tools = Tools { limits: &limits, packer: &Zlib };
+    let tools = Tools { limits: &limits, packer: &Zlib, keys: None };
     for row in &ROWS {
         let Some((opened, closed, again)) = round(data.to_vec(), row, &tools) else { continue };
         assert_eq!(again.format, opened.format);

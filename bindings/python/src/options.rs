@@ -4,9 +4,9 @@ use std::sync::OnceLock;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyInt, PyMapping, PyString};
+use pyo3::types::{PyBytes, PyDict, PyInt, PyMapping, PyString};
 use regauge::convert::DuplicateKeys;
-use regauge::options::{self, Language, OPTIONS, Opt, Row, Setting, Side, Takes};
+use regauge::options::{self, Language, OPTIONS, Opt, Row, Secret, Setting, Side, Takes};
 use regauge::{Format, OnLoss, Options};
 
 use crate::build::Hooks;
@@ -305,9 +305,14 @@ impl<'py> Given<'py> {
         let word: Option<String>;
         let to = match row.takes {
             Takes::Limit => return self.set_limits(value),
+            Takes::Secret => return self.set_secret(row, name, value),
             Takes::Paths | Takes::Renames => return self.set_paths(row.opt, name, value),
             Takes::Switch | Takes::File => Some(Setting::Switch(value.is_truthy()?)),
             Takes::Number(..) => value.extract().ok().map(Setting::Number),
+            Takes::Text => {
+                word = value.extract().ok();
+                word.as_deref().map(Setting::Text)
+            }
             Takes::Words(_) | Takes::Format => {
                 word = value.extract().ok();
                 word.as_ref().map(|it| Setting::Word(row.core_word(Language::Python, it)))
@@ -328,6 +333,27 @@ impl<'py> Given<'py> {
             }
             false => mistaken(name, value, &expected),
         })
+    }
+
+    /// Sets the secret. No message has it in it.
+    fn set_secret(&mut self, row: &Row, name: &str, value: &Bound<'py, PyAny>) -> PyResult<()> {
+        let bytes: Option<Vec<u8>> = match value.extract::<String>() {
+            Ok(text) => Some(text.into_bytes()),
+            Err(_) => value.cast::<PyBytes>().ok().map(|bytes| bytes.as_bytes().to_vec()),
+        };
+        let expected = row.expected(Language::Python);
+        let Some(bytes) = bytes else {
+            let found = value.get_type().name()?;
+            let message = format!("found an object of {found} as {name}, expected {expected}");
+            return Err(PyTypeError::new_err(message));
+        };
+        let secret = Secret::new(&bytes);
+        match secret.is_some_and(|secret| self.options.set(row.opt, Setting::Secret(&secret))) {
+            true => Ok(()),
+            false => {
+                Err(PyValueError::new_err(format!("found nothing as {name}, expected {expected}")))
+            }
+        }
     }
 
     /// Adds paths to keep or to leave out, or new names by paths.

@@ -161,7 +161,7 @@ pub fn convert_file<'py>(
     let (head, is_whole) =
         enveloped::head(&source).map_err(|error| errors::of_file(&error, &source))?;
     let mut peeled = None;
-    if envelope::may_peel(&head, is_whole, told, wanted.envelope) {
+    if enveloped::may_peel(&head, is_whole, told, &wanted) {
         let bytes = envelope::read_all(errors::open(&source)?, &wanted.limits).map_err(raised)?;
         peeled = match py.detach(|| enveloped::peel(bytes, told, &wanted)).map_err(raised)? {
             Peeled::Opened(opened) => Some(opened),
@@ -230,7 +230,7 @@ pub fn convert_bytes<'py>(
     let detected = Format::from_magic(head);
     let mut given = parse(told.or(detected).unwrap_or(to))?;
     let is_whole = head.len() == bytes.len();
-    let peeled = match envelope::may_peel(head, is_whole, told, given.options.envelope) {
+    let peeled = match enveloped::may_peel(head, is_whole, told, &given.options) {
         true => {
             let wanted = &given.options;
             py.detach(|| enveloped::peel(bytes, told.or(detected), wanted))

@@ -87,3 +87,45 @@ def test_an_input_without_one_is_refused():
     with pytest.raises(regauge.DecodeError, match="found no envelope, expected one of Rails.cache 7.1") as caught:
         regauge.convert_bytes(b'{"a": 1}', None, "json", envelope="open")
     assert caught.value.hint == "read it without envelope"
+
+
+def test_a_secret_opens_what_it_signed_or_encrypted(made):
+    checked = 0
+    for path, row in made.items():
+        if "secret" not in row:
+            continue
+        data, keys = path.read_bytes(), {"secret": row["secret"], "salt": row.get("salt")}
+        inside = regauge.open_envelope(data, **keys)
+        assert inside.layers[0].get("signature", "checked") == "checked", path
+        assert regauge.loads(inside.data, inside.format) == row["value"], path
+        keys["secret"] = row["secret"].encode()
+        assert json.loads(regauge.convert_bytes(data, None, "json", **keys)) == row["value"], path
+        keys["secret"] += b"x"
+        with pytest.raises(regauge.DecodeError, match="found a wrong signature|does not decrypt") as caught:
+            regauge.convert_bytes(data, None, "json", **keys)
+        assert row["secret"] not in str(caught.value)
+        checked += 1
+    assert checked > 70
+
+
+def test_a_secret_for_nothing_is_an_error(corpus, tmp_path):
+    with pytest.raises(regauge.DecodeError, match="found nothing that is signed") as caught:
+        regauge.convert_bytes(b'{"a": 1}', None, "json", secret="hush")
+    assert caught.value.hint == "read it without secret"
+    with pytest.raises(regauge.DecodeError, match="found nothing that is signed"):
+        regauge.open_envelope(b'{"a": 1}', secret="hush")
+    source = tmp_path / "in.json"
+    source.write_bytes((corpus / "envelopes/django-5.2.19/session-dict.txt").read_bytes())
+    target = tmp_path / "out.json"
+    assert regauge.convert(source, target, secret="not a secret")["documents"] == 1
+    assert json.loads(target.read_text()) == HASH
+    with pytest.raises(regauge.DecodeError, match="found a wrong signature") as caught:
+        regauge.convert(source, target, secret="hush")
+    assert caught.value.hint == "pass salt=… if the application passes another"
+
+
+@pytest.mark.parametrize(("secret", "raised"), [("", ValueError), (b"", ValueError), (7, TypeError), (["hush"], TypeError)])
+def test_a_secret_is_bytes_or_text(secret, raised):
+    with pytest.raises(raised, match="as secret, expected a secret that is not empty, as bytes or text") as caught:
+        regauge.convert_bytes(b"[]", "json", "json", secret=secret)
+    assert "hush" not in str(caught.value)

@@ -67,4 +67,37 @@ class EnvelopesTest < Minitest::Test
     error = assert_raises(R::DecodeError) { R.convert('{"a": 1}', to: :json, envelope: :open) }
     assert_match(/found no envelope, expected one of Rails.cache 7.1/, error.message)
   end
+
+  def test_a_secret_opens_what_it_signed_or_encrypted
+    checked = 0
+    Dir[File.join(CORPUS, "*/expected.json")].each do |expected|
+      JSON.parse(File.read(expected, encoding: "UTF-8"))["files"].each do |name, row|
+        next unless row.key?("secret")
+
+        path = File.join(File.dirname(expected), name)
+        data = File.binread(path)
+        keys = { secret: row["secret"], salt: row["salt"] }.compact
+        inside = R.open_envelope(data, **keys)
+        assert_equal "checked", inside.layers.first.fetch(:signature, "checked"), path
+        assert_equal row["value"], R.load(inside.data, from: inside.format), path
+        assert_equal row["value"], JSON.parse(R.convert(data, to: :json, **keys)), path
+        keys[:secret] += "x"
+        error = assert_raises(R::DecodeError, path) { R.convert(data, to: :json, **keys) }
+        assert_match(/found a wrong signature|does not decrypt/, error.message)
+        refute_includes error.message, row["secret"]
+        checked += 1
+      end
+    end
+    assert_operator checked, :>, 70
+  end
+
+  def test_a_secret_for_nothing_is_an_error
+    error = assert_raises(R::DecodeError) { R.convert('{"a": 1}', to: :json, secret: "hush") }
+    assert_match(/found nothing that is signed .*; read it without secret:/, error.message)
+    assert_raises(R::DecodeError) { R.open_envelope('{"a": 1}', secret: "hush") }
+    ["", 7, :hush, ["hush"]].each do |secret|
+      error = assert_raises(ArgumentError) { R.convert("[]", from: :json, to: :json, secret: secret) }
+      assert_equal "secret: takes a secret that is not empty, as bytes or text", error.message
+    end
+  end
 end

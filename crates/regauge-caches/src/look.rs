@@ -184,7 +184,7 @@ impl Looker {
 
     /// Looks into an envelope; `None` if there is none after all.
     fn opened(&self, bytes: &[u8], row: &'static Row, steps: &[&'static str]) -> Option<Look> {
-        let tools = Tools { limits: &self.limits, packer: &Values };
+        let tools = Tools { limits: &self.limits, packer: &Values, keys: None };
         let opened = match envelope::open(bytes.to_vec(), row, false, &tools) {
             Ok(opened) => opened,
             // Its head is there, but no key.

@@ -93,7 +93,7 @@ impl Plan {
         if !form.steps.is_empty() {
             return Err(compressed(form));
         }
-        let tools = Tools { limits: &self.limits, packer: &Values };
+        let tools = Tools { limits: &self.limits, packer: &Values, keys: None };
         match envelope::find_whole(bytes, Some(from)).filter(|_| !form.rows.is_empty()) {
             None => match self.converted(bytes, from, found)? {
                 // Caches of pickles hold numbers as text, and these bytes would be read as one of them.
@@ -385,7 +385,7 @@ mod tests {
         let Step::Move(new) = step(&plan, &old, Some(0)) else { panic!() };
         assert_eq!(new[..2], old[..2]);
         let row = envelope::find_whole(&new, None).unwrap();
-        let tools = Tools { limits: &plan.limits, packer: &Values };
+        let tools = Tools { limits: &plan.limits, packer: &Values, keys: None };
         let opened = envelope::open(new, row, false, &tools).unwrap();
         assert_eq!(
             (opened.layers[0].row.name, opened.format),

@@ -198,6 +198,10 @@ pub struct Reading {
     pub decompress: Option<Packing>,
     #[arg(help_heading = "Input", long, value_enum, default_value_t = EnvelopeArg::Auto, value_name = "WHAT")]
     pub envelope: EnvelopeArg,
+    #[arg(help_heading = "Input", long, value_name = "FILE")]
+    pub secret_file: Option<PathBuf>,
+    #[arg(help_heading = "Input", long, value_name = "TEXT")]
+    pub salt: Option<String>,
     #[arg(help_heading = "Input", long, short, value_name = "N", value_parser = jobs)]
     pub jobs: Option<usize>,
     #[arg(help_heading = "Input", long, value_name = "NAME=VALUE", value_parser = limit)]

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use regauge::convert::Input;
 use regauge::envelope::Opened;
-use regauge::options::Envelopes;
+use regauge::options::{Envelopes, Secret};
 use regauge::{Format, Limits, convert, detect};
 use regauge_os::{Channel, Kind};
 
@@ -26,7 +26,7 @@ const HEAD_BYTES: usize = detect::HEAD_BYTES;
 const SMALL_BYTES: u64 = 1 << 20;
 
 /// The command line's options for an input.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Wanted {
     /// `--from`.
     pub form: Option<Form>,
@@ -41,6 +41,10 @@ pub struct Wanted {
     pub tables: bool,
     /// `--envelope`.
     pub envelope: Envelopes,
+    /// What is in the file of `--secret-file`.
+    pub secret: Option<Secret>,
+    /// `--salt`.
+    pub salt: Option<String>,
 }
 
 impl Wanted {
@@ -54,6 +58,8 @@ impl Wanted {
             jobs: 1,
             tables: false,
             envelope: Envelopes::Never,
+            secret: None,
+            salt: None,
         }
     }
 }
@@ -242,15 +248,17 @@ impl Source {
             name,
         };
         if let Some(table) = table {
-            return match wanted.envelope {
-                Envelopes::Open | Envelopes::Keep => Err(Failure::usage(format!(
-                    "{}: is {}, which has no envelope; leave out --envelope",
-                    source.name, table.title
-                ))),
-                Envelopes::Never | Envelopes::Auto => Ok(source),
+            let flag = match wanted.envelope {
+                _ if wanted.secret.is_some() => "--secret-file",
+                Envelopes::Open | Envelopes::Keep => "--envelope",
+                Envelopes::Never | Envelopes::Auto => return Ok(source),
             };
+            return Err(Failure::usage(format!(
+                "{}: is {}, which has no envelope; leave out {flag}",
+                source.name, table.title
+            )));
         }
-        let is_opened = source.open_envelope(wanted.envelope, format, &head)?;
+        let is_opened = source.open_envelope(wanted, format, &head)?;
         match format {
             None if !is_opened => Err(unknown_format(&source.name, &head)),
             _ => Ok(source),

@@ -142,7 +142,9 @@ fn what_was_taken_off_is_put_back() {
     let session = made("flask-3.1.3/session-dict.txt");
     let ran = folder.feed("convert - - --to json --envelope keep", &session).status(3);
     assert!(
-        ran.stderr.contains("cannot be made around the output, because signing needs the key"),
+        ran.stderr.contains(
+            "cannot be made around the output, because regauge neither signs nor encrypts"
+        ),
         "{}",
         ran.stderr
     );

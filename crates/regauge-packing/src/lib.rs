@@ -1,7 +1,8 @@
-//! Compression as regauge reads and writes it: complete, and within limits.
+//! Compression as regauge reads and writes it: complete, and within limits. And the cryptography of signed values.
 //!
 //! - [`Values`] compresses and decompresses a value in memory: what
 //!   [`regauge::envelope`] asks for.
+//! - [`Secrets`] checks signatures and decrypts, for [`regauge::envelope`] too.
 //! - `files` (a feature) is for files of any size: detection by suffix and first bytes, levels, several cores.
 //!
 //! The algorithms are well-maintained crates'. What is added: a stream that ends early is always an error,
@@ -10,6 +11,8 @@
 #[cfg(feature = "files")]
 pub mod files;
 mod lz4;
+mod secrets;
 mod values;
 
+pub use secrets::Secrets;
 pub use values::Values;

@@ -59,7 +59,7 @@ fn cases() -> BTreeMap<PathBuf, Value> {
 }
 
 fn with_limits<T>(limits: &Limits, act: impl FnOnce(&Tools<'_>) -> T) -> T {
-    act(&Tools { limits, packer: &Zlib })
+    act(&Tools { limits, packer: &Zlib, keys: None })
 }
 
 /// Opens what is recognised; `None` if nothing is.
@@ -104,6 +104,7 @@ fn each_file_is_what_its_framework_made() {
         if let Some(marshal) = expected["marshal"].as_str() {
             assert_eq!(STANDARD.encode(&opened.bytes), marshal, "{name}");
         }
+        assert!(!one.is_checked, "{name}");
         for fact in ["expires", "version", "purpose", "signed", "task", "id"] {
             let found = one.facts.iter().find(|one| one.name == fact).map(envelope::Fact::words);
             let wanted = expected[fact].as_str().map(|wanted| format!("{fact} {wanted}"));
@@ -292,7 +293,7 @@ fn names_are_unique() {
 #[test]
 fn every_row_answers_to_any_bytes() {
     let limits = Limits::default();
-    let tools = Tools { limits: &limits, packer: &Zlib };
+    let tools = Tools { limits: &limits, packer: &Zlib, keys: None };
     for row in &ROWS {
         for bytes in [&b""[..], b"!", b"\0", b"\x80", b"{}", b"a:b:c", b"--", b"\x04\x08"] {
             let opened = envelope::open(bytes.to_vec(), row, false, &tools);

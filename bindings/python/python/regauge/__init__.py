@@ -227,7 +227,8 @@ def convert(
     json_extended= ('canonical', 'relaxed'), jobs= (threads), report=. only= and drop= are lists of
     paths such as 'items[*].price', rename= a dict from paths to new names; the summary then has the
     paths that matched nothing, unmatched. head= and sample= (with seed=) take some of the documents.
-    envelope= ('auto', 'none', 'open', 'keep') is what to do with what a framework put around the value.
+    envelope= ('auto', 'none', 'open', 'keep') is what to do with what a framework put around the value. With the
+    application's secret=, its signature is checked or it is decrypted; salt= is what the application signs with.
 
     map= is a function that is called with each document, as loads returns it, and returns the one to
     write, or OMIT to leave it out. A document that it returns as it was goes through as it was read. Keys
@@ -239,8 +240,8 @@ def convert(
 def convert_bytes(
     data: Any, /, from_: str | None, to: str, *, map: Callable[[Any], Any] | None = None, **options: Any
 ) -> bytes:
-    """Converts bytes to another format; from_ may be None if their first bytes tell it. map= and envelope= are
-    those of convert.
+    """Converts bytes to another format; from_ may be None if their first bytes tell it. map=,
+    envelope=, secret= and salt= are those of convert.
 
     >>> import regauge
     >>> regauge.convert_bytes(b'{"a": [1, 2]}', 'json', 'yaml')

@@ -18,17 +18,21 @@ class Envelope(NamedTuple):
     layers: list[dict[str, Any]]
 
 
-def open_envelope(data: Any, /, format: str | None = None) -> Envelope | None:
+def open_envelope(
+    data: Any, /, format: str | None = None, *, secret: bytes | str | None = None, salt: str | None = None
+) -> Envelope | None:
     """Takes off what Rails, Django, Celery and others put around a value; None if there is nothing.
 
-    format is what the bytes are known to be, if anything. Nothing is executed, and no signature is checked.
+    format is what the bytes are known to be, if anything. Nothing is executed. With the secret of the application, a
+    signature is checked and what is encrypted is decrypted; DecodeError if it is not that of the value, or if there is
+    nothing to check. salt is what the application itself passes where it signs, if it does.
 
     >>> import regauge
     >>> inside = regauge.open_envelope(b'{"queue": "mail", "class": "Job", "args": [7], "jid": "1"}')
     >>> inside.layers[0]['title'], regauge.loads(inside.data, inside.format)
     ('a job of Sidekiq', [7])
     """
-    found = _regauge.open_envelope(data, format)
+    found = _regauge.open_envelope(data, format, {"secret": secret, "salt": salt})
     if found is None:
         return None
     layers, inside, value = found

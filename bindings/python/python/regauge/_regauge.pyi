@@ -259,7 +259,7 @@ def convert_file(
     map: Callable[[Any], Any] | None = None,
 ) -> dict[str, Any]: ...
 def open_envelope(
-    data: Any, format: str | None = None
+    data: Any, format: str | None = None, arguments: dict[str, Any] | None = None
 ) -> tuple[list[dict[str, Any]], str, bytes] | None: ...
 def convert_bytes(
     data: Any,

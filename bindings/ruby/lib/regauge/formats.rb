@@ -106,14 +106,17 @@ module Regauge
     end
 
     # Takes off what Rails, Django, Celery and others put around a value. Nothing is executed, and no
-    # signature is checked.
+    # signature is checked without the secret.
     #
     # @param source [String, #read]
     # @param from [Symbol, nil] what the bytes are known to be, if anything
+    # @param secret [String, nil] the application's: a signature is checked, what is encrypted is decrypted
+    # @param salt [String, nil] what the application itself passes where it signs or encrypts
     # @return [Envelope, nil] `nil` if there is no envelope
-    def open_envelope(source, from: nil)
+    # @raise [DecodeError] if the secret is not that of the value, or if there is nothing to check
+    def open_envelope(source, from: nil, secret: nil, salt: nil)
       source = source.read if source.respond_to?(:read)
-      found = Native.open_envelope(source, from)
+      found = Native.open_envelope(source, from, { secret: secret, salt: salt }.compact)
       found && Envelope.new(*found)
     end
 

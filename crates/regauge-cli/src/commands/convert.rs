@@ -248,6 +248,8 @@ pub fn open(path: &Path, reading: &Reading, meter: Meter) -> Result<Source> {
         jobs: threads(reading.jobs),
         tables: true,
         envelope: reading.envelope.into(),
+        secret: enveloped::secret(reading)?,
+        salt: reading.salt.clone(),
     };
     Source::open(path, &wanted, meter)
 }

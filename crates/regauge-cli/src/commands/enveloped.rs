@@ -1,17 +1,50 @@
-//! What commands say of an envelope, and how `convert` puts it back.
+//! What commands say of an envelope, how `convert` puts it back, and the secret that opens one.
+
+use std::fs::File;
+use std::io::Read as _;
 
 use regauge::convert::Options;
 use regauge::envelope::{self, Layer, Opened, Tools};
-use regauge::options::Envelopes;
+use regauge::options::{Envelopes, Secret};
 use regauge::{Sink, Value};
 use regauge_packing::Values;
+
+use crate::args::Reading;
+use crate::failure::{Failure, Result, plain};
+
+/// The longest secret that is read: a file by mistake may be of any size. Frameworks generate 50 to 128 characters.
+const SECRET_BYTES_MAX: u64 = 64 << 10;
+
+/// Returns the secret in the file that the arguments name.
+///
+/// # Errors
+/// `Usage` if it cannot be read, if it holds nothing or too much, or if there is a salt without a secret.
+pub fn secret(reading: &Reading) -> Result<Option<Secret>> {
+    let Some(path) = &reading.secret_file else {
+        return match reading.salt {
+            Some(_) => Err(Failure::usage("--salt is for a secret; pass --secret-file, too")),
+            None => Ok(None),
+        };
+    };
+    let name = path.display();
+    let mut bytes = Vec::new();
+    let read =
+        File::open(path).and_then(|file| file.take(SECRET_BYTES_MAX + 1).read_to_end(&mut bytes));
+    read.map_err(|error| Failure::usage(format!("{name}: {}", plain(&error))))?;
+    if bytes.len() as u64 > SECRET_BYTES_MAX {
+        let found = format!("{name}: has more than {SECRET_BYTES_MAX} bytes, expected a secret");
+        return Err(Failure::usage(found));
+    }
+    let secret = Secret::from_file(&bytes);
+    secret.map(Some).ok_or_else(|| Failure::usage(format!("{name}: is empty, expected a secret")))
+}
 
 /// Puts the envelope that was taken off around the output.
 ///
 /// # Errors
 /// Those of [`envelope::close`].
 pub fn close(opened: &Opened, bytes: Vec<u8>, options: &Options) -> regauge::Result<Vec<u8>> {
-    let tools = Tools { limits: &options.limits, packer: &Values };
+    let tools = Tools { limits: &options.limits, packer: &Values, keys: None };
     envelope::close(opened, options.to, bytes, &tools)
 }
 

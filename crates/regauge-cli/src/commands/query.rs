@@ -79,9 +79,11 @@ pub struct Query {
 
 /// Options about an output of its own. Of those that people may expect to work, [`in_place`] says why
 /// they do not.
-const NOT_IN_PLACE: [&str; 23] = [
+const NOT_IN_PLACE: [&str; 25] = [
     "compact_output",
     "envelope",
+    "secret_file",
+    "salt",
     "sort_keys",
     "compress",
     "level",

@@ -5,11 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use regauge::Format;
-use regauge::envelope::{self, Peeled, Row, Tools};
-use regauge::options::Envelopes;
-use regauge_packing::Values;
+use regauge::envelope::{self, Keys, Peeled, Row, Tools};
+use regauge_packing::{Secrets, Values};
 
-use super::{Source, Stream, ToldBy};
+use super::{Source, Stream, ToldBy, Wanted};
 use crate::failure::{Failure, Result};
 
 impl Source {
@@ -17,19 +16,21 @@ impl Source {
     /// bytes, if one is known, and `head` are the first of them.
     pub(super) fn open_envelope(
         &mut self,
-        envelopes: Envelopes,
+        wanted: &Wanted,
         told: Option<Format>,
         head: &[u8],
     ) -> Result<bool> {
         let is_whole = head.len() < super::HEAD_BYTES;
         // A name or an option has decided the format, or the content has.
         let named = told.filter(|_| self.told_by != ToldBy::Content);
-        let could_be = envelope::may_peel(head, is_whole, named, envelopes);
+        let (envelopes, secret) = (wanted.envelope, wanted.secret.as_ref());
+        let could_be = envelope::may_peel(head, is_whole, named, envelopes, secret.is_some());
         if !could_be {
             return Ok(false);
         }
         let bytes = self.all()?;
-        let tools = Tools { limits: &self.limits, packer: &Values };
+        let keys = secret.map(|secret| Keys::new(secret, wanted.salt.as_deref(), &Secrets));
+        let tools = Tools { limits: &self.limits, packer: &Values, keys };
         let opened = match envelope::peel(bytes, told, envelopes, &tools) {
             Ok(Peeled::Opened(opened)) => opened,
             Ok(Peeled::Bare(bytes)) => {

@@ -31,7 +31,13 @@ fn open(bytes: &[u8], _: &Tools<'_>) -> Result<Taken> {
         return Err(Error::syntax("found no exclamation mark, expected one and a pickle"));
     };
     let bytes = inside.to_vec();
-    Ok(Taken { facts: Vec::new(), steps: Vec::new(), format: Format::Pickle, bytes })
+    Ok(Taken {
+        facts: Vec::new(),
+        steps: Vec::new(),
+        format: Format::Pickle,
+        bytes,
+        is_checked: false,
+    })
 }
 
 fn close(_: &[u8], inside: &Inside<'_>, tools: &Tools<'_>) -> Result<Vec<u8>> {

@@ -11,12 +11,15 @@
 //! | Redis, Memcached, local memory | a pickle, or an integer in digits: no envelope |
 //! | django-redis with a compressor | zlib, gzip, LZ4, zstd or xz of a pickle, JSON or MessagePack |
 //! | sessions, `signing.dumps` | `data:time:signature`; data is base64, after `.` of zlib, of JSON or a pickle |
+//!
+//! A signature is an HMAC of SHA-256 (until 3.1, of SHA-1) with a key that is the hash of the salt, `signer` and
+//! `SECRET_KEY` (`salted_hmac`). What is in cookies has `django.http.cookies` in front of `SECRET_KEY`.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 
 use super::packing::{self, Packing};
-use super::{Fact, Inside, Row, Taken, Tools};
+use super::{Fact, Hash, Inside, Keys, Row, Taken, Tools};
 use crate::model::format::Format;
 use crate::sinks::memory::read_values;
 use crate::{Error, ErrorKind, Options, Result};
@@ -66,6 +69,16 @@ pub(super) const SIGNED: Row = Row {
     close: None,
 };
 
+/// The salts of Django's own: sessions in a database or cache, sessions in cookies, `signing.dumps`, and messages.
+const SALTS: [&str; 4] = [
+    "django.contrib.sessions.SessionStore",
+    "django.contrib.sessions.backends.signed_cookies",
+    "django.core.signing",
+    "django.contrib.messages",
+];
+/// What stands in front of the secret for cookies.
+const COOKIES: &[u8] = b"django.http.cookies";
+
 /// What django-redis's ZlibCompressor makes.
 pub(super) const ZLIB: Row = Row {
     name: "zlib",
@@ -81,7 +94,7 @@ pub(super) const ZLIB: Row = Row {
     open: |bytes, tools| {
         let bytes = tools.packer.unpack(Packing::Zlib, bytes, tools.limits)?;
         let format = format_of(&bytes)?;
-        Ok(Taken { facts: Vec::new(), steps: Vec::new(), format, bytes })
+        Ok(Taken { facts: Vec::new(), steps: Vec::new(), format, bytes, is_checked: false })
     },
     close: Some(|_, inside, tools| tools.packer.pack(Packing::Zlib, inside.bytes)),
 };
@@ -150,7 +163,13 @@ fn open_file(bytes: &[u8], tools: &Tools<'_>) -> Result<Taken> {
     let (bytes, packing) = packing::unpack(&bytes[end..], end, tools)?;
     let facts = time.filter(|time| time.is_finite()).map(|time| Fact::seconds("expires", time));
     let steps = vec![packing.name()];
-    Ok(Taken { facts: facts.into_iter().collect(), steps, format: Format::Pickle, bytes })
+    Ok(Taken {
+        facts: facts.into_iter().collect(),
+        steps,
+        format: Format::Pickle,
+        bytes,
+        is_checked: false,
+    })
 }
 
 fn close_file(around: &[u8], inside: &Inside<'_>, tools: &Tools<'_>) -> Result<Vec<u8>> {
@@ -187,7 +206,13 @@ fn is_pickle(bytes: &[u8]) -> bool {
 
 fn open_table(bytes: &[u8], _: &Tools<'_>) -> Result<Taken> {
     let bytes = STANDARD.decode(bytes.trim_ascii_end()).map_err(|error| not_base64(&error))?;
-    Ok(Taken { facts: Vec::new(), steps: vec!["base64"], format: Format::Pickle, bytes })
+    Ok(Taken {
+        facts: Vec::new(),
+        steps: vec!["base64"],
+        format: Format::Pickle,
+        bytes,
+        is_checked: false,
+    })
 }
 
 #[cold]
@@ -202,11 +227,16 @@ struct Signed<'b> {
     is_compressed: bool,
     /// Seconds since 1970.
     time: i64,
+    /// What is signed.
+    text: &'b [u8],
+    /// In base64 for URLs.
+    signature: &'b [u8],
 }
 
 impl Signed<'_> {
     fn of(bytes: &[u8]) -> Option<Signed<'_>> {
-        let mut parts = bytes.trim_ascii_end().split(|byte| *byte == b':');
+        let all = bytes.trim_ascii_end();
+        let mut parts = all.split(|byte| *byte == b':');
         let (data, time, signature) = (parts.next()?, parts.next()?, parts.next()?);
         // HMAC of SHA-256, or of SHA-1 as Django had it before 3.1.
         let is_signed =
@@ -217,21 +247,36 @@ impl Signed<'_> {
         };
         let is_data = !data.is_empty() && data.iter().copied().all(is_word);
         let time = base62(time)?;
+        let text = &all[..all.len() - signature.len() - 1];
         (parts.next().is_none() && is_signed && is_data).then_some(Signed {
             data,
             is_compressed,
             time,
+            text,
+            signature,
+        })
+    }
+
+    /// Whether this secret made the signature, with this salt.
+    fn is_made_by(&self, keys: &Keys<'_>, salt: &[u8]) -> bool {
+        let signature = URL_SAFE_NO_PAD.decode(self.signature).unwrap_or_default();
+        let Some(hash) = Hash::of_bytes(signature.len()) else { return false };
+        [&b""[..], COOKIES].into_iter().any(|front| {
+            let key = keys.ciphers.hash(hash, &[salt, b"signer", front, keys.secret()]);
+            keys.ciphers.is_hmac(hash, &key, self.text, &signature)
         })
     }
 }
 
 fn open_signed(bytes: &[u8], tools: &Tools<'_>) -> Result<Taken> {
-    let Some(Signed { data, is_compressed, time }) = Signed::of(bytes) else {
+    let Some(signed) = Signed::of(bytes) else {
         return Err(Error::syntax("found no data, time and signature with colons between them"));
     };
+    let is_checked = tools.check(&SIGNED, &SALTS, |keys, salt| signed.is_made_by(keys, salt))?;
+    let Signed { data, is_compressed, time, .. } = signed;
     let (bytes, steps) = word_data(data, is_compressed, tools)?;
-    let facts = vec![Fact::seconds("signed", time as f64), Fact::text("signature", "not checked")];
-    Ok(Taken { facts, steps, format: format_of(&bytes)?, bytes })
+    let facts = vec![Fact::seconds("signed", time as f64), Fact::signature(is_checked)];
+    Ok(Taken { facts, steps, format: format_of(&bytes)?, bytes, is_checked })
 }
 
 /// Undoes base64 for URLs, and zlib.

@@ -173,7 +173,7 @@ fn open(bytes: &[u8], tools: &Tools<'_>) -> Result<Taken> {
         }
         value => (Vec::new(), write(value, tools)?),
     };
-    Ok(Taken { facts, steps, format: Format::Marshal, bytes })
+    Ok(Taken { facts, steps, format: Format::Marshal, bytes, is_checked: false })
 }
 
 fn close(around: &[u8], inside: &Inside<'_>, tools: &Tools<'_>) -> Result<Vec<u8>> {

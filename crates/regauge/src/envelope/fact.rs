@@ -22,6 +22,11 @@ impl Fact {
         Fact { name, value: Value::Text(value.into()) }
     }
 
+    /// Whether a signature was checked.
+    pub(super) fn signature(is_checked: bool) -> Fact {
+        Fact::text("signature", if is_checked { "checked" } else { "not checked" })
+    }
+
     /// A point in time, from seconds since 1970 in a double.
     pub(super) fn seconds(name: &'static str, seconds: f64) -> Fact {
         let whole = seconds.floor();
@@ -63,6 +68,8 @@ pub struct Layer {
     pub steps: Vec<&'static str>,
     /// The format of what it holds.
     pub format: Format,
+    /// Whether it was signed or encrypted with the secret that was given.
+    pub is_checked: bool,
     /// The bytes with the envelope.
     pub(super) around: Vec<u8>,
 }

@@ -182,7 +182,7 @@ fn open_celery(bytes: &[u8], tools: &Tools<'_>) -> Result<Taken> {
         [("task", message.under("headers", "task")), ("id", message.under("headers", "id"))];
     let facts = facts.into_iter().filter_map(|(name, text)| Some(Fact::text(name, text?)));
     let facts = facts.chain([Fact::text("content type", content_type)]).collect();
-    Ok(Taken { facts, steps, format: *format, bytes })
+    Ok(Taken { facts, steps, format: *format, bytes, is_checked: false })
 }
 
 fn close_celery(around: &[u8], inside: &Inside<'_>, tools: &Tools<'_>) -> Result<Vec<u8>> {
@@ -218,7 +218,7 @@ fn open_sidekiq(bytes: &[u8], tools: &Tools<'_>) -> Result<Taken> {
         return Err(Error::syntax(format!("found {found} as args, expected an array")));
     };
     let bytes = json(Value::Array(arguments.clone()), tools.limits)?;
-    Ok(Taken { facts, steps: Vec::new(), format: Format::Json, bytes })
+    Ok(Taken { facts, steps: Vec::new(), format: Format::Json, bytes, is_checked: false })
 }
 
 fn close_sidekiq(around: &[u8], inside: &Inside<'_>, tools: &Tools<'_>) -> Result<Vec<u8>> {

@@ -6,7 +6,8 @@
 //! `docs/envelopes.md` lists what is recognised, with versions, and what is lost.
 //!
 //! - **Nothing is executed.** Marshal and pickle inside are bytes of their format.
-//! - **Nothing is verified.** A signature is named, but not checked, which needs the key.
+//! - **Nothing is verified without a secret.** With one, a signature is checked, and encrypted data is decrypted;
+//!   [`Ciphers`] brings the cryptography.
 //! - **Compression is the caller's.** The library has none; a [`Packer`] brings it, with its bounds.
 //! - **An envelope is in memory**, within [`Limits::record_bytes`], because its parts are named by lengths and
 //!   ends. Envelopes may be in one another, [`LAYERS_MAX`] deep.
@@ -18,6 +19,7 @@ mod django;
 mod entry;
 mod fact;
 mod itsdangerous;
+mod keys;
 mod message;
 mod packing;
 mod rails;
@@ -26,6 +28,7 @@ mod verifier;
 use std::io::Read;
 
 pub use fact::{Fact, Layer, Opened, summary};
+pub use keys::{Ciphers, Hash, Keys};
 pub use packing::{Packer, Packing};
 
 use crate::bytes::output::StreamOutput;
@@ -59,12 +62,13 @@ pub struct Row {
     pub is_certain: bool,
     /// The formats that such bytes are, or that detection takes them for; `None` stands for no format.
     pub looks_like: &'static [Option<Format>],
-    /// The formats that the framework reads back from it; none if it cannot be made without a key.
+    /// The formats that the framework reads back from it; none if it is signed or encrypted, so that it is not
+    /// made again.
     pub holds: &'static [Format],
     /// Whether these are such bytes: the first ones, or all of them.
     looks: fn(&[u8], is_whole: bool) -> bool,
     open: fn(&[u8], &Tools<'_>) -> Result<Taken>,
-    /// Makes the envelope of these bytes around another value; `None` if that needs a key.
+    /// Makes the envelope of these bytes around another value; `None` if it is signed or encrypted.
     close: Option<Close>,
 }
 
@@ -81,6 +85,8 @@ pub struct Tools<'t> {
     pub limits: &'t Limits,
     /// Compresses and decompresses.
     pub packer: &'t dyn Packer,
+    /// Checks signatures and decrypts; `None` without the secret of the application.
+    pub keys: Option<Keys<'t>>,
 }
 
 /// What an envelope held.
@@ -90,6 +96,8 @@ struct Taken {
     steps: Vec<&'static str>,
     format: Format,
     bytes: Vec<u8>,
+    /// Whether the secret made the signature, or encrypted the bytes.
+    is_checked: bool,
 }
 
 /// What an envelope is made around.
@@ -134,9 +142,16 @@ pub enum Peeled {
 
 /// Returns whether [`peel`] may take something off of an input that begins with `head`, so that all of it
 /// has to be in memory. `named` is its format, if a caller or a file's name says it: then nothing is taken off
-/// that was not asked for.
-pub fn may_peel(head: &[u8], is_whole: bool, named: Option<Format>, envelopes: Envelopes) -> bool {
+/// that was not asked for. With a secret, all that is signed or encrypted is asked for.
+pub fn may_peel(
+    head: &[u8],
+    is_whole: bool,
+    named: Option<Format>,
+    envelopes: Envelopes,
+    has_secret: bool,
+) -> bool {
     match envelopes {
+        _ if has_secret => true,
         Envelopes::Never => false,
         Envelopes::Open | Envelopes::Keep => true,
         Envelopes::Auto => {
@@ -164,7 +179,8 @@ pub fn read_all(read: impl Read, limits: &Limits) -> Result<Vec<u8>> {
 /// Takes off what is asked for. `told` is the format that the bytes are known or detected to be.
 ///
 /// # Errors
-/// Those of [`open`], and `Unsupported` if an envelope is asked for and there is none.
+/// Those of [`open`], `Unsupported` if an envelope is asked for and there is none, and `Data` if there is a secret
+/// and nothing to check with it.
 pub fn peel(
     bytes: Vec<u8>,
     told: Option<Format>,
@@ -176,8 +192,17 @@ pub fn peel(
         Envelopes::Never => None,
         _ => find_whole(&bytes, told).filter(|row| row.is_certain || is_asked),
     };
+    let has_secret = tools.keys.is_some();
     match row {
-        Some(row) => open(bytes, row, !is_asked, tools).map(Peeled::Opened),
+        Some(row) => {
+            let opened = open(bytes, row, !is_asked, tools)?;
+            let is_checked = opened.layers.iter().any(|layer| layer.is_checked);
+            if has_secret && !is_checked {
+                return Err(keys::nothing_checked());
+            }
+            Ok(Peeled::Opened(opened))
+        }
+        None if has_secret => Err(keys::nothing_checked()),
         None if is_asked => Err(no_envelope()),
         None => Ok(Peeled::Bare(bytes)),
     }
@@ -201,7 +226,8 @@ fn no_envelope() -> Error {
 ///
 /// # Errors
 /// `Truncated`, `Syntax` or `Unsupported` if the bytes are no whole envelope of this kind, `Limit` if a
-/// limit is exceeded or if envelopes nest more than [`LAYERS_MAX`] deep.
+/// limit is exceeded or if envelopes nest more than [`LAYERS_MAX`] deep, `Data` if the secret is not that of a
+/// signature.
 pub fn open(
     bytes: Vec<u8>,
     row: &'static Row,
@@ -220,9 +246,9 @@ pub fn open(
                 format!("found envelopes of more than {most} bytes, the limit of record_bytes");
             return Err(Error::limit(message).hint(Hint::raise(Limit::RecordBytes)));
         }
-        let Taken { facts, steps, format, bytes } =
+        let Taken { facts, steps, format, bytes, is_checked } =
             (row.open)(&around, tools).map_err(|error| named(error, row))?;
-        layers.push(Layer { row, facts, steps, format, around });
+        layers.push(Layer { row, facts, steps, format, is_checked, around });
         let next = find(&bytes, true, Some(format)).or_else(|| find(&bytes, true, None));
         match next.filter(|next| next.is_certain || !certain_only) {
             None => return Ok(Opened { layers, format, bytes }),
@@ -255,7 +281,8 @@ pub fn convert(
     let output = StreamOutput::new(&mut bytes);
     let summary = convert::convert(Input::Bytes(&opened.bytes), output, options, on_bad)?;
     if options.envelope == Envelopes::Keep {
-        bytes = close(opened, options.to, bytes, &Tools { limits: &options.limits, packer })?;
+        let tools = Tools { limits: &options.limits, packer, keys: None };
+        bytes = close(opened, options.to, bytes, &tools)?;
     }
     Ok((bytes, summary))
 }
@@ -263,7 +290,7 @@ pub fn convert(
 /// Puts the layers that [`open`] took off around `inside`, a document of `format`.
 ///
 /// # Errors
-/// `Refused` if the framework would not read that format in such an envelope, or if making it needs a key.
+/// `Refused` if the framework would not read that format in such an envelope, or if it is signed or encrypted.
 pub fn close(
     opened: &Opened,
     format: Format,
@@ -290,7 +317,7 @@ fn not_held(row: &Row, format: Format) -> Error {
         [] => Error::new(
             ErrorKind::Refused,
             format!(
-                "{} cannot be made around the output, because signing needs the key",
+                "{} cannot be made around the output, because regauge neither signs nor encrypts",
                 row.title
             ),
         ),

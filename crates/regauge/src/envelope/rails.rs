@@ -165,7 +165,7 @@ fn open_coder(bytes: &[u8], tools: &Tools<'_>) -> Result<Taken> {
             return Err(Error::new(ErrorKind::Unsupported, message).at(2));
         }
     };
-    Ok(Taken { facts: head.facts(tools)?, steps, format, bytes })
+    Ok(Taken { facts: head.facts(tools)?, steps, format, bytes, is_checked: false })
 }
 
 /// Returns the format of a payload, and the payload without its mark.
@@ -291,7 +291,13 @@ fn open_packed(bytes: &[u8], tools: &Tools<'_>) -> Result<Taken> {
     let mut members = members.into_iter();
     let value = members.next().unwrap_or(Value::Null);
     let facts = entry::facts(members.next(), members.next());
-    Ok(Taken { facts, steps, format: Format::Marshal, bytes: entry::write(value, tools)? })
+    Ok(Taken {
+        facts,
+        steps,
+        format: Format::Marshal,
+        bytes: entry::write(value, tools)?,
+        is_checked: false,
+    })
 }
 
 fn close_packed(around: &[u8], inside: &Inside<'_>, tools: &Tools<'_>) -> Result<Vec<u8>> {

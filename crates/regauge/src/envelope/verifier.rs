@@ -1,11 +1,15 @@
 //! What Rails signs and encrypts: cookies, signed global ids, messages of an application's own.
 //!
 //! Read from `activesupport/lib/active_support/` of Rails 6.1.7.10, 7.0.10, 7.1.6 and 8.0.5
-//! (`message_verifier.rb`, `message_encryptor.rb`, `messages/metadata.rb`).
+//! (`message_verifier.rb`, `message_encryptor.rb`, `messages/metadata.rb`), and of the keys `key_generator.rb` and
+//! railties' `application.rb`.
 //!
 //! - Signed: base64, `--`, and an HMAC of SHA-1, SHA-256, SHA-384 or SHA-512 in hexadecimal digits.
 //! - Encrypted with AES-GCM: base64 of the data, of 12 bytes of initialization vector and of 16 bytes of
-//!   authentication tag, with `--` between them. Only the key opens it.
+//!   authentication tag, with `--` between them.
+//!
+//! The key is PBKDF2 of `secret_key_base` and a salt for each purpose, with 1000 rounds of SHA-1 (by default until 6.1) or
+//! SHA-256 (from 7.0): 64 bytes to sign with, 32 to encrypt with. An application may also pass a key of its own.
 //!
 //! A value with an expiry or a purpose is in a map of its own: `{"_rails": {"message": base64, "exp": …, "pur":
 //! …}}` in JSON, or, since 7.1 if it is set so, `{"_rails": {"data": value, …}}` in the value's own serializer. In
@@ -15,10 +19,10 @@ use base64::Engine as _;
 use base64::alphabet::{STANDARD, URL_SAFE};
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
-use super::{Fact, Row, Taken, Tools, django, entry, message};
+use super::{Fact, Hash, Keys, Row, Taken, Tools, django, entry, message};
 use crate::model::format::Format;
 use crate::model::value::Value;
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, Result};
 
 /// What `ActiveSupport::MessageVerifier` makes.
 pub(super) const SIGNED: Row = Row {
@@ -39,16 +43,19 @@ pub(super) const ENCRYPTED: Row = Row {
     is_certain: true,
     looks_like: &[None],
     holds: &[],
-    looks: |bytes, is_whole| is_whole && is_encrypted(&unescaped(bytes)),
-    open: |_, _| {
-        Err(Error::new(
-            ErrorKind::Unsupported,
-            "found encrypted data, which only the key of the application opens",
-        )
-        .hint("decrypt it with ActiveSupport::MessageEncryptor"))
-    },
+    looks: |bytes, is_whole| is_whole && Sealed::of(&unescaped(bytes)).is_some(),
+    open: open_encrypted,
     close: None,
 };
+
+/// The salts of Rails' own signatures: cookies, Active Storage, signed global ids and signed ids of records.
+const SIGNED_SALTS: [&str; 4] =
+    ["signed cookie", "ActiveStorage", "signed_global_ids", "active_record/signed_id"];
+/// The salt of what Rails encrypts itself: cookies, and so sessions.
+const ENCRYPTED_SALTS: [&str; 1] = ["authenticated encrypted cookie"];
+/// `iterations:` of `Rails.application.key_generator`.
+const ROUNDS: u32 = 1000;
+const SIGNED_KEY_BYTES: usize = 64;
 
 /// Padding is left out of base64 for URLs.
 const LENIENT: GeneralPurposeConfig =
@@ -79,15 +86,15 @@ fn decode(text: &[u8]) -> Result<Vec<u8>> {
     decoded.map_err(|error| django::not_base64(&error))
 }
 
-/// Returns the data of a signed message.
-fn signed(text: &[u8]) -> Option<&[u8]> {
+/// Returns the data of a signed message, and the signature in hexadecimal digits.
+fn signed(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let is_digit = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     // SHA-1, SHA-256, SHA-384, SHA-512.
     [40, 64, 96, 128].into_iter().find_map(|digits| {
         let (data, signature) = text.split_at_checked(text.len().checked_sub(digits)?)?;
         let data = data.strip_suffix(b"--")?;
         let is_data = !data.is_empty() && data.iter().all(is_base64);
-        (is_data && signature.iter().all(is_digit)).then_some(data)
+        (is_data && signature.iter().all(is_digit)).then_some((data, signature))
     })
 }
 
@@ -95,28 +102,80 @@ fn is_base64(byte: &u8) -> bool {
     byte.is_ascii_alphanumeric() || b"+/=-_".contains(byte)
 }
 
-/// Whether these are data, initialization vector and authentication tag.
-fn is_encrypted(text: &[u8]) -> bool {
-    let Some(text) = std::str::from_utf8(text).ok() else { return false };
-    let parts: Vec<_> =
-        text.split("--").map(|part| decode(part.as_bytes()).unwrap_or_default()).collect();
-    matches!(parts.as_slice(), [data, vector, tag] if !data.is_empty() && vector.len() == 12 && tag.len() == 16)
+/// Returns the bytes of hexadecimal digits, of which there are as many as a hash has.
+fn unhex(digits: &[u8]) -> Vec<u8> {
+    let value = |digit: u8| (digit as char).to_digit(16).unwrap_or_default() as u8;
+    digits.chunks_exact(2).map(|pair| value(pair[0]) << 4 | value(pair[1])).collect()
+}
+
+/// What `ActiveSupport::MessageEncryptor` joins.
+struct Sealed {
+    data: Vec<u8>,
+    vector: [u8; 12],
+    tag: [u8; 16],
+}
+
+impl Sealed {
+    fn of(text: &[u8]) -> Option<Sealed> {
+        let mut parts = std::str::from_utf8(text).ok()?.split("--");
+        let mut part = || decode(parts.next()?.as_bytes()).ok();
+        let (data, vector, tag) = (part()?, part()?.try_into().ok()?, part()?.try_into().ok()?);
+        (parts.next().is_none() && !data.is_empty()).then_some(Sealed { data, vector, tag })
+    }
+
+    /// Returns what a secret decrypts, with this salt.
+    fn decrypted(&self, keys: &Keys<'_>, salt: &[u8]) -> Option<Vec<u8>> {
+        derived(keys, salt, 32).find_map(|key| {
+            let key = <&[u8; 32]>::try_from(key.as_slice()).ok()?;
+            keys.ciphers.decrypt(key, &self.vector, &self.data, &self.tag)
+        })
+    }
+}
+
+/// Returns the keys that a version of Rails may derive, and the secret as a key of the application's own.
+fn derived(keys: &Keys<'_>, salt: &[u8], bytes: usize) -> impl Iterator<Item = Vec<u8>> {
+    let hashes = [Hash::Sha256, Hash::Sha1].into_iter();
+    let derived =
+        hashes.map(move |hash| keys.ciphers.pbkdf2(hash, keys.secret(), salt, ROUNDS, bytes));
+    std::iter::once(keys.secret().to_vec()).chain(derived)
+}
+
+fn open_encrypted(bytes: &[u8], tools: &Tools<'_>) -> Result<Taken> {
+    let Some(sealed) = Sealed::of(&unescaped(bytes)) else {
+        return Err(Error::syntax("found no three parts in base64 with -- between them"));
+    };
+    let decrypted = |keys: &Keys<'_>, salt: &[u8]| sealed.decrypted(keys, salt);
+    let bytes = tools.decrypt(&ENCRYPTED, &ENCRYPTED_SALTS, decrypted)?;
+    let (facts, format, bytes) = value(bytes, tools)?;
+    let steps = vec!["base64", "aes-256-gcm"];
+    Ok(Taken { facts, steps, format, bytes, is_checked: true })
 }
 
 fn open_signed(bytes: &[u8], tools: &Tools<'_>) -> Result<Taken> {
     let text = unescaped(bytes);
-    let Some(data) = signed(&text) else {
+    let Some((data, signature)) = signed(&text) else {
         return Err(Error::syntax("found no base64 and signature with -- between them"));
     };
-    let bytes = decode(data)?;
+    let signature = unhex(signature);
+    let is_checked = tools.check(&SIGNED, &SIGNED_SALTS, |keys, salt| {
+        let Some(hash) = Hash::of_bytes(signature.len()) else { return false };
+        derived(keys, salt, SIGNED_KEY_BYTES)
+            .any(|key| keys.ciphers.is_hmac(hash, &key, data, &signature))
+    })?;
+    let (mut facts, format, bytes) = value(decode(data)?, tools)?;
+    facts.push(Fact::signature(is_checked));
+    Ok(Taken { facts, steps: vec!["base64"], format, bytes, is_checked })
+}
+
+/// Returns the value of a message, and what the message says of it.
+fn value(bytes: Vec<u8>, tools: &Tools<'_>) -> Result<(Vec<Fact>, Format, Vec<u8>)> {
     let format = django::format_of(&bytes)?;
     let mut facts = Vec::new();
     let (format, bytes) = match about(&bytes, format, tools)? {
         Some(about) => about.open(&mut facts, format, tools)?,
         None => (format, bytes),
     };
-    facts.push(Fact::text("signature", "not checked"));
-    Ok(Taken { facts, steps: vec!["base64"], format, bytes })
+    Ok((facts, format, bytes))
 }
 
 /// What is under `_rails`.

@@ -381,6 +381,8 @@ pub fn literals(opt: Opt, language: Language) -> Vec<String> {
             }
             .to_owned(),
         ],
+        Takes::Secret | Takes::Text if language == Language::Command => vec!["a.txt".to_owned()],
+        Takes::Secret | Takes::Text => vec!["\"a b\"".to_owned()],
         Takes::Limit => {
             let names = [
                 Limit::Depth,

@@ -31,6 +31,10 @@ pub enum Opt {
     Unwrap,
     /// What happens to what a framework put around a value.
     Envelope,
+    /// The secret of the application, which signed or encrypted the value.
+    Secret,
+    /// What the application names the purpose of the secret, if not as its framework does.
+    Salt,
     /// What happens to classes, tags and symbols that the target does not have.
     Objects,
     /// The limits of [`crate::Limits`].
@@ -134,6 +138,10 @@ pub enum Takes {
     Limit,
     /// The name of a file in the command; on or off elsewhere.
     File,
+    /// Bytes; in the command the name of a file, because anyone on a machine sees command lines.
+    Secret,
+    /// Any text.
+    Text,
     /// Paths; in the command one, as often as wanted.
     Paths,
     /// Paths with a new name for each; in the command one, as often as wanted.
@@ -210,6 +218,8 @@ impl Row {
             (Language::Python, Opt::From, _) => "from_",
             // The flag gives one limit, and can be repeated.
             (Language::Command, Opt::Limits, _) => "limit",
+            // The flag takes a file.
+            (Language::Command, Opt::Secret, _) => "secret-file",
             (Language::Command, ..) => self.names[2],
             (_, _, false) => self.names[0],
             (_, _, true) => self.names[1],
@@ -306,7 +316,7 @@ macro_rules! row {
 }
 
 use Side::{Both, Convert, Read, Write};
-use Takes::{File, Limit, Number, Paths, Renames, Switch, Words};
+use Takes::{File, Limit, Number, Paths, Renames, Switch, Text, Words};
 
 const JSON: &[Format] = &[Json, Ndjson];
 const NUMBERS: &[Format] = &[Json, Ndjson, Yaml];
@@ -330,12 +340,14 @@ const RUBY: &[Language] = &[Language::Ruby];
 /// `allow_nan` is what the standard libraries of Python and Ruby call it. In `regauge.compat` and
 /// `regauge/marc/compat`, which stand in for other libraries, keywords are those of these libraries.
 #[rustfmt::skip]
-pub const OPTIONS: [Row; 48] = [
+pub const OPTIONS: [Row; 50] = [
     row!(From "from", "from", ALL, Takes::Format, Convert &[], "Input format [default: from the file name or the first bytes]"),
     row!(To "to", "to", ALL, Takes::Format, Convert &[], "Output format [default: from the file name]"),
     row!(OnLoss "on_loss", "on_loss", ALL, Words(&["refuse", "wrap", "approximate"]), Write &[], "What to do with a value that the output format cannot hold exactly"),
     row!(Unwrap "unwrap", "unwrap", ALL, Switch, Read &[], "Read the notation that --on-loss wrap writes, and restore the original values"),
     row!(Envelope "envelope", "envelope", ALL, Words(&["auto", "none", "open", "keep"]), Convert &[], "What to do with what a framework put around the value, such as an entry of Rails.cache or a Django session: take it off if the bytes can be nothing else; leave it; take off what is recognised; take it off and put it back around the output"),
+    row!(Secret "secret", "secret", ALL, Takes::Secret, Convert &[], "Check the signature of the envelope with the secret in FILE, or decrypt it: secret_key_base of Rails, SECRET_KEY of Django or Flask. A wrong signature is an error, and so is none"),
+    row!(Salt "salt", "salt", ALL, Text, Convert &[], "What the application passes as the salt where it signs or encrypts [default: each salt that the framework itself uses]"),
     row!(Objects "objects", "objects", ALL, Words(&["refuse", "data", "wrap"]), Write &[], "What to do with classes, tags and symbols that the output format lacks [default: the --on-loss policy, or data with --on-loss approximate]"),
     row!(Limits "limits", "limits", ALL, Limit, Both &[], "Set a limit, remove it with NAME=none, or remove all with none: depth, token_bytes, record_bytes, integer_digits, nodes, expansion, aliases, window_bytes, time (seconds that a filter may take for a document). Byte limits accept KiB, MiB and GiB"),
     row!(Documents "documents", "documents", ALL, Words(&["auto", "keep", "split", "join"]), Convert &[], "How documents map to documents: an array is split into its elements if the output is a stream of records; a stream is joined into one array if the output holds a single document"),
@@ -445,10 +457,8 @@ mod tests {
                         let names = |row: &Row| {
                             let old = row.old.iter().filter(|(of, _)| *of == language);
                             let old = old.map(|(_, name)| *name);
-                            row.spelled(language, is_generic)
-                                .into_iter()
-                                .chain(old)
-                                .collect::<Vec<_>>()
+                            let now = row.spelled(language, is_generic);
+                            now.into_iter().chain(old).collect::<Vec<_>>()
                         };
                         let (mine, others) = (names(row), names(other));
                         let shared = mine.iter().any(|name| others.contains(name));
@@ -481,11 +491,8 @@ mod tests {
             }
         }
         let generic = |name| named(Language::Python, name, [Format::Json, Format::Yaml], true);
-        let found = generic("indent");
-        assert_eq!(
-            found.iter().map(|it| it.instead).collect::<Vec<_>>(),
-            [Some("json_indent"), Some("yaml_indent")]
-        );
+        let instead: Vec<_> = generic("indent").iter().map(|it| it.instead).collect();
+        assert_eq!(instead, [Some("json_indent"), Some("yaml_indent")]);
         assert_eq!(generic("yaml_indent")[0].row.opt, Opt::YamlIndent);
         assert!(generic("yaml_indent")[0].instead.is_none());
         let own = named(Language::Ruby, "ascii_only", [Format::Json; 2], false);

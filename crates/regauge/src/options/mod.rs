@@ -9,6 +9,7 @@ pub mod json;
 pub mod marc;
 pub mod marshal;
 pub mod pickle;
+mod secret;
 mod set;
 pub mod yaml;
 
@@ -24,6 +25,7 @@ use crate::policy::fidelity::{Fidelity, Objects, OnLoss};
 use crate::policy::select::Selection;
 use crate::policy::stage::Stage;
 pub use envelope::Envelopes;
+pub use secret::Secret;
 pub use set::Setting;
 
 /// What to convert, and how.
@@ -43,6 +45,11 @@ pub struct Options {
     /// How to handle what a framework put around the value. Conversions do not look at it: the command takes the
     /// envelope off before it converts.
     pub envelope: Envelopes,
+    /// What the application signed or encrypted the value with. Conversions do not look at it either.
+    pub secret: Option<Secret>,
+    /// The salt that the application itself passes where it signs or encrypts; `None` stands for those of the
+    /// framework.
+    pub salt: Option<String>,
     /// What to do with classes, tags and symbols that the target cannot hold; `None` follows
     /// `on_loss`.
     pub objects: Option<Objects>,
@@ -118,6 +125,8 @@ impl Options {
             on_loss: OnLoss::default(),
             unwrap: false,
             envelope: Envelopes::default(),
+            secret: None,
+            salt: None,
             limits: Limits::default(),
             documents: Documents::default(),
             skip_bad: false,

@@ -4,7 +4,7 @@ use super::bson::ExtendedJson;
 use super::csv;
 use super::json::FloatStyle;
 use super::marc::CharsetChoice;
-use super::{DuplicateKeys, Envelopes, Options, marshal, pickle, yaml};
+use super::{DuplicateKeys, Envelopes, Options, Secret, marshal, pickle, yaml};
 use super::{Language, Opt, Row, Takes};
 use crate::model::record::Charset;
 use crate::policy::documents::Documents;
@@ -19,6 +19,10 @@ pub enum Setting<'v> {
     Word(&'v str),
     /// A number within the bounds of [`Takes::Number`].
     Number(u64),
+    /// Any text.
+    Text(&'v str),
+    /// The secret of an application.
+    Secret(&'v Secret),
 }
 
 impl Row {
@@ -43,6 +47,8 @@ impl Row {
             Takes::Number(least, most) => format!("a number from {least} to {most}"),
             Takes::Format => "the name of a format".to_owned(),
             Takes::Limit => "limits by their names".to_owned(),
+            Takes::Secret => "a secret that is not empty, as bytes or text".to_owned(),
+            Takes::Text => "text".to_owned(),
             Takes::Paths => "paths, such as items[*].price".to_owned(),
             Takes::Renames => "new names by paths that end in a key".to_owned(),
         }
@@ -77,6 +83,8 @@ impl Options {
                     ("keep", Envelopes::Keep),
                 ])?;
             }
+            Opt::Secret => self.secret = Some(to.secret()?),
+            Opt::Salt => self.salt = Some(to.text()?),
             Opt::Objects => {
                 self.objects = Some(to.word(&[
                     ("refuse", Objects::Refuse),
@@ -184,6 +192,16 @@ impl Setting<'_> {
         Some(on)
     }
 
+    fn secret(self) -> Option<Secret> {
+        let Setting::Secret(secret) = self else { return None };
+        Some(secret.clone())
+    }
+
+    fn text(self) -> Option<String> {
+        let Setting::Text(text) = self else { return None };
+        Some(text.to_owned())
+    }
+
     fn word<T: Copy>(self, known: &[(&str, T)]) -> Option<T> {
         let Setting::Word(given) = self else { return None };
         known.iter().find(|(word, _)| *word == given).map(|(_, value)| *value)
@@ -220,6 +238,7 @@ mod tests {
     /// An option takes what its row says, each value another, and nothing else.
     #[test]
     fn rows_say_what_is_taken() {
+        let secret = Secret::new(b"k").unwrap();
         for row in &OPTIONS {
             let set = |to| {
                 let mut options = Options::new(Format::Json, Format::Json);
@@ -239,6 +258,11 @@ mod tests {
                     let refused = beyond.map(Setting::Number).chain([Setting::Switch(true)]);
                     (vec![Setting::Number(least), Setting::Number(most)], refused.collect())
                 }
+                Takes::Secret => (vec![Setting::Secret(&secret)], vec![Setting::Text("k")]),
+                Takes::Text => (
+                    vec![Setting::Text(""), Setting::Text("signed cookie")],
+                    vec![Setting::Word("k"), Setting::Switch(true)],
+                ),
                 Takes::Format | Takes::Limit | Takes::Paths | Takes::Renames => {
                     (vec![], vec![Setting::Word("json")])
                 }

@@ -101,7 +101,7 @@ pub fn convert_string(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let named = named(from)?;
     let wanted = wanted(named.or(detected), to, keywords)?;
     let is_whole = head.len() == bytes.len();
-    let opened = match envelope::may_peel(head, is_whole, named, wanted.envelope) {
+    let opened = match enveloped::may_peel(head, is_whole, named, &wanted) {
         true => enveloped::peel(bytes.to_vec(), named.or(detected), &wanted)?,
         false => None,
     };

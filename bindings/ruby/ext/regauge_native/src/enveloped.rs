@@ -5,14 +5,20 @@ use std::io::{self, Read as _};
 use std::path::Path;
 
 use regauge::detect::{self, HEAD_BYTES};
-use regauge::envelope::{self, Fact, Layer, Opened, Peeled, Tools};
+use regauge::envelope::{self, Fact, Keys, Layer, Opened, Peeled, Tools};
 use regauge::options::Envelopes;
-use regauge::{Format, Limits, Options, Value};
-use regauge_packing::Values;
+use regauge::{Format, Options, Value};
+use regauge_packing::{Secrets, Values};
 
 use crate::convert::{format_of, format_symbol, table};
 use crate::errors::{Phase, exception};
+use crate::options::Settings;
 use crate::ruby::{self, Raise, VALUE};
+
+/// Returns whether [`peel`] may take something off of an input that begins with `head`.
+pub fn may_peel(head: &[u8], is_whole: bool, named: Option<Format>, options: &Options) -> bool {
+    envelope::may_peel(head, is_whole, named, options.envelope, options.secret.is_some())
+}
 
 /// Takes off what the options ask for. `told` is the format of the bytes, if one is known.
 ///
@@ -23,7 +29,8 @@ pub fn peel(
     told: Option<Format>,
     options: &Options,
 ) -> Result<Option<Opened>, Raise> {
-    let tools = Tools { limits: &options.limits, packer: &Values };
+    let keys = Keys::of(options, &Secrets);
+    let tools = Tools { limits: &options.limits, packer: &Values, keys };
     match envelope::peel(bytes, told, options.envelope, &tools) {
         Ok(Peeled::Opened(opened)) => Ok(Some(opened)),
         Ok(Peeled::Bare(_)) => Ok(None),
@@ -49,7 +56,7 @@ pub fn of_file(
     let named = named.or_else(|| Format::from_name(&name_of(path)));
     let options = wanted(named)?;
     let head = head(path)?;
-    if !envelope::may_peel(&head, head.len() < HEAD_BYTES, named, options.envelope) {
+    if !may_peel(&head, head.len() < HEAD_BYTES, named, &options) {
         return Ok(None);
     }
     let file = File::open(path).map_err(|error| failed(error.into()))?;
@@ -78,21 +85,23 @@ fn head(path: &str) -> Result<Vec<u8>, Raise> {
     Ok(head)
 }
 
-/// `Native.open_envelope(string, format)`: takes off every envelope; returns the bytes inside, their
-/// format and the layers, or `nil` if there is no envelope.
+/// `Native.open_envelope(string, format, keywords)`: takes off every envelope; returns the bytes inside, their
+/// format and the layers, or `nil` if there is no envelope. With a `secret:`, that is an error.
 pub fn open_envelope(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
-    let &[string, format] = arguments else {
-        return Err(ruby::argument_error("open_envelope takes a string and a format"));
+    let &[string, format, keywords] = arguments else {
+        return Err(ruby::argument_error("open_envelope takes a string, a format and keywords"));
     };
+    let mut options = Settings::converting(Format::Json, Format::Json).with(keywords)?.core;
+    options.envelope = Envelopes::Open;
     let told = if format == ruby::NIL { None } else { Some(format_of(format)?) };
     let string = ruby::frozen_string(string);
     let bytes = ruby::bytes_of(string);
-    let Some(row) = envelope::find_whole(bytes, told) else { return Ok(ruby::NIL) };
-    let limits = Limits::default();
-    let tools = Tools { limits: &limits, packer: &Values };
-    let opened = envelope::open(bytes.to_vec(), row, false, &tools);
+    if options.secret.is_none() && envelope::find_whole(bytes, told).is_none() {
+        return Ok(ruby::NIL);
+    }
+    let opened = peel(bytes.to_vec(), told, &options);
     ruby::keep(string);
-    let opened = opened.map_err(|error| exception(&error, Phase::Decode))?;
+    let Some(opened) = opened? else { return Ok(ruby::NIL) };
     let layers = ruby::array(&[]);
     for one in &opened.layers {
         ruby::array_extend(layers, &[layer(one)?]);

@@ -1,6 +1,6 @@
 //! Keyword arguments.
 
-use regauge::options::{self, Language, Opt, Setting, Takes};
+use regauge::options::{self, Language, Opt, Secret, Setting, Takes};
 use regauge::{Format, Limits, OnLoss, Options, yaml};
 
 use crate::errors::{Call, Phase};
@@ -182,7 +182,10 @@ impl Settings {
                 continue;
             }
             let given = word(value).unwrap_or_default();
+            let secret = (row.takes == Takes::Secret).then(|| secret_of(value)).flatten();
             let to = match row.takes {
+                Takes::Secret => secret.as_ref().map(Setting::Secret),
+                Takes::Text => word(value).is_some().then_some(Setting::Text(&given)),
                 Takes::Switch | Takes::File => Some(Setting::Switch(truth)),
                 Takes::Number(..) => ruby::small_integer(value)
                     .and_then(|number| u64::try_from(number).ok())
@@ -326,6 +329,16 @@ pub fn word(value: VALUE) -> Option<String> {
     let text = String::from_utf8_lossy(ruby::bytes_of(string)).into_owned();
     ruby::keep(string);
     Some(text)
+}
+
+/// Returns the secret in a String that is not empty.
+fn secret_of(value: VALUE) -> Option<Secret> {
+    if ruby::kind_of(value) != rb_sys::ruby_value_type::RUBY_T_STRING {
+        return None;
+    }
+    let secret = Secret::new(ruby::bytes_of(value));
+    ruby::keep(value);
+    secret
 }
 
 fn choice<T: Copy>(name: &str, value: VALUE, known: &[(&str, T)]) -> Result<T, Raise> {
