@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Makes values of Django's and Flask's caches and sessions and Celery's messages with these frameworks, and
-lets them read what regauge puts back.
+"""Makes values of Django's and Flask's caches and sessions, Celery's messages, and files of joblib and diskcache with
+these frameworks, and lets them read what regauge puts back.
 
     python3 tools/envelopes_python.py make corpus/envelopes
     python3 tools/envelopes_python.py check path/to/regauge
 
-Needs django, django-redis, lz4, flask, cachelib, celery, msgpack and pyyaml; a framework that is not installed is
-named, and skipped. `make` writes a folder for each, with `expected.json`: for each file its layer, what it
+Needs django, django-redis, lz4, flask, cachelib, celery, msgpack, pyyaml, joblib and diskcache; a framework that is not
+installed is named, and skipped. `make` writes a folder for each, with `expected.json`: for each file its layer, what it
 says, the value, and the secret and the salt that it was signed with.
 """
 
@@ -138,6 +138,38 @@ def cachelib_cases(_):
         yield f"value-{name}.bin", RedisSerializer().dumps(value), expected("cachelib", "pickle", [], value)
 
 
+def joblib_cases(folder):
+    """Files of joblib; of before 0.9.3, made by what later versions keep for them."""
+    import joblib
+    from joblib import numpy_pickle_compat
+
+    for name, value in VALUES.items():
+        old = pathlib.Path(folder) / "old"
+        with open(old, "wb") as file:
+            numpy_pickle_compat.write_zfile(file, pickle.dumps(value, 2))
+        yield f"zfile-{name}.bin", old.read_bytes(), expected("joblib-zfile", "pickle", ["zlib"], value)
+    for compress in ("zlib", "gzip", "bz2", "xz", "lzma", "lz4"):
+        new = pathlib.Path(folder) / "new"
+        joblib.dump(VALUES["dict"], new, compress=(compress, 3))
+        # The others are compressed files of a pickle, without an envelope.
+        layer = "zlib" if compress == "zlib" else None
+        yield f"{compress}-dict.joblib", new.read_bytes(), expected(layer, "pickle", [], VALUES["dict"])
+
+
+def diskcache_cases(folder):
+    """The column `value` of a row, as each way of serialization writes it."""
+    import diskcache
+
+    for kind, disk in (("pickle", diskcache.Disk), ("json", diskcache.JSONDisk)):
+        for name in ("dict", "long"):
+            with diskcache.Cache(f"{folder}/{kind}-{name}", disk=disk) as cache:
+                cache.set("key", VALUES[name])
+                row = cache._sql("SELECT value FROM Cache").fetchone()[0]
+            # A pickle is in no envelope.
+            layer = "zlib" if kind == "json" else None
+            yield f"{kind}-{name}.bin", bytes(row), expected(layer, kind, [], VALUES[name])
+
+
 def celery_cases(_):
     import celery
 
@@ -173,7 +205,8 @@ def expected(layer, form, steps, value, **facts):
 
 
 FRAMEWORKS = {"django": django_cases, "django-redis": django_redis_cases, "flask": flask_cases,
-              "cachelib": cachelib_cases, "celery": celery_cases}
+              "cachelib": cachelib_cases, "celery": celery_cases,
+              "joblib": joblib_cases, "diskcache": diskcache_cases}
 
 
 def each_framework():
@@ -240,13 +273,25 @@ def check(regauge):
         for name, _, cases in each_framework():
             for file, data, want in cases:
                 targets = {"django-cache-file": ["pickle"], "django-cache-table": ["pickle"], "zlib": ["pickle"],
-                           "cachelib": ["pickle"], "celery-message": ["json", "pickle", "msgpack", "yaml"]}.get(want["layer"], [])
+                           "cachelib": ["pickle"], "joblib-zfile": ["pickle"], "celery-message": ["json", "pickle", "msgpack", "yaml"]}.get(want["layer"], [])
+                if name == "diskcache":
+                    targets = ["json"] if want["layer"] else []
                 for to in targets:
                     data_back = kept(regauge, data, to)
                     if name == "django":
                         found = read_django(file, data_back, django_folder(folder))
                     elif name == "celery":
                         found = read_celery(data_back)
+                    elif name == "joblib":
+                        import joblib
+
+                        path = pathlib.Path(folder) / "back.joblib"
+                        path.write_bytes(data_back)
+                        found = joblib.load(path)
+                    elif name == "diskcache":
+                        import diskcache
+
+                        found = diskcache.JSONDisk(folder).fetch(diskcache.core.MODE_RAW, None, data_back, False)
                     elif name == "cachelib":
                         from cachelib.serializers import RedisSerializer
 

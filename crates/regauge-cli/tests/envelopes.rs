@@ -224,3 +224,37 @@ fn a_report_lists_the_layers() {
     assert_eq!(report["input"]["name"], "value.bin");
     assert_eq!(report["input"]["format"], "pickle");
 }
+
+/// Files of joblib are a pickle, compressed or not; only the oldest have an envelope of their own.
+#[test]
+fn files_of_joblib_and_rows_of_diskcache_are_read() {
+    let folder = Folder::new();
+    for file in [
+        "joblib-1.6.0/zfile-dict.bin",
+        "joblib-1.6.0/zlib-dict.joblib",
+        "joblib-1.6.0/gzip-dict.joblib",
+        "joblib-1.6.0/bz2-dict.joblib",
+        "joblib-1.6.0/xz-dict.joblib",
+        "joblib-1.6.0/lzma-dict.joblib",
+        "joblib-1.6.0/lz4-dict.joblib",
+        "diskcache-5.6.3/pickle-dict.bin",
+        "diskcache-5.6.3/json-dict.bin",
+    ] {
+        let ran = folder.feed("convert - - --to json --quiet", &made(file));
+        assert_eq!(ran.silent().text(), HASH, "{file}");
+    }
+    // A name says that a file is a pickle, and then nothing is taken off without asking.
+    folder.write("old.pkl", made("joblib-1.6.0/zfile-dict.bin"));
+    let text = folder.run("inspect old.pkl").status(1).text();
+    assert!(text.contains("looks like a compressed file of joblib; --envelope open"), "{text}");
+    let ran = folder.run("convert old.pkl - --to json --envelope open").status(0);
+    assert_eq!(ran.text(), HASH);
+    let mut wrong = made("joblib-1.6.0/zfile-dict.bin");
+    wrong[4] = b'1';
+    let ran = folder.feed("convert - - --to json", &wrong).status(1);
+    assert!(
+        ran.stderr.contains(": byte 2: in a compressed file of joblib: found "),
+        "{}",
+        ran.stderr
+    );
+}

@@ -30,10 +30,21 @@ pub enum Compression {
     Zstd,
     /// LZ4 frames.
     Lz4,
-    /// xz; any number of streams.
+    /// xz; any number of streams. The older `.lzma` is read as well.
     Xz,
     /// bzip2; any number of streams.
     Bzip2,
+}
+
+/// Whether this is the head of an `.lzma` file, which has no mark: the usual properties, a dictionary as `xz` and
+/// Python's `lzma` make it, and a length that is not known or below 256 GiB (`alone_decoder.c` of liblzma).
+fn is_lzma(head: &[u8]) -> bool {
+    let [0x5D, a, b, c, d, length @ ..] = head else { return false };
+    let dictionary = u32::from_le_bytes([*a, *b, *c, *d]);
+    let is_usual = dictionary >= 1 << 12 && dictionary.is_power_of_two()
+        || dictionary >= 3 << 11 && dictionary % 3 == 0 && (dictionary / 3).is_power_of_two();
+    let length = length.first_chunk().map(|length| u64::from_le_bytes(*length));
+    is_usual && length.is_some_and(|length| length == u64::MAX || length < 1 << 38)
 }
 
 /// Memory that xz needs for unpacking besides its window, rounded up.
@@ -114,12 +125,12 @@ impl Compression {
                     || head.starts_with(b"\x04\x22\x4D\x18")
                     || head.starts_with(b"\x02\x21\x4C\x18")
             }
-            Compression::Xz => head.starts_with(b"\xFD7zX"),
+            Compression::Xz => head.starts_with(b"\xFD7zX") || is_lzma(head),
             Compression::Bzip2 => head.starts_with(b"BZh"),
         }
     }
 
-    /// Detects the compression from the first ten bytes of a file.
+    /// Detects the compression from the first 13 bytes of a file.
     pub fn from_magic(head: &[u8]) -> Option<Compression> {
         match head {
             // The upper flag bits are reserved and must be 0 (RFC 1952 §2.3.1).
@@ -127,6 +138,7 @@ impl Compression {
             [0x28, 0xB5, 0x2F, 0xFD, ..] => Some(Compression::Zstd),
             [0x04, 0x22, 0x4D, 0x18, ..] => Some(Compression::Lz4),
             [0xFD, b'7', b'z', b'X', b'Z', 0, ..] => Some(Compression::Xz),
+            head if is_lzma(head) => Some(Compression::Xz),
             // A block begins with the digits of pi; an empty file ends with those of its square
             // root.
             [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..]
@@ -183,7 +195,7 @@ impl Compression {
             Compression::Lz4 => Box::new(lz4::Frames::new(buffered)),
             Compression::Xz => {
                 let memory = limits.window_bytes.saturating_add(XZ_BESIDE_BYTES);
-                let stream = Stream::new_stream_decoder(memory, CONCATENATED)?;
+                let stream = Stream::new_auto_decoder(memory, CONCATENATED)?;
                 Box::new(XzDecoder::new_stream(buffered, stream))
             }
             Compression::Bzip2 => Box::new(MultiBzDecoder::new(buffered)),

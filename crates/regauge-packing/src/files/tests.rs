@@ -1,5 +1,7 @@
 //! Compression of input and output, in every format and cut at every byte.
 
+use liblzma::stream::LzmaOptions;
+
 use super::*;
 
 fn text() -> Vec<u8> {
@@ -96,6 +98,33 @@ fn a_file_of_many_blocks_cut_at_any_byte_is_an_error() {
     ] {
         assert!(unpack(one, &packed, &Limits::default()).unwrap() == text, "{}", one.name());
         check_cuts(one, &packed, b"", 0);
+    }
+}
+
+/// `.lzma`, as joblib writes it, has no mark and no checksum.
+#[test]
+fn the_older_lzma_is_read() {
+    let text = b"one two three, one two three".repeat(100);
+    for dictionary in [1 << 12, 3 << 12, 1 << 23] {
+        let mut options = LzmaOptions::new_preset(6).unwrap();
+        options.dict_size(dictionary);
+        let stream = Stream::new_lzma_encoder(&options).unwrap();
+        let mut write = XzEncoder::new_stream(Vec::new(), stream);
+        write.write_all(&text).unwrap();
+        let packed = write.finish().unwrap();
+        assert_eq!(Compression::from_magic(&packed), Some(Compression::Xz));
+        assert!(Compression::Xz.can_begin(&packed));
+        assert!(unpack(Compression::Xz, &packed, &Limits::default()).unwrap() == text);
+        check_cuts(Compression::Xz, &packed, b"", 0);
+    }
+    for head in [
+        &b"]\0\0\x80\0\xFF\xFF\xFF\xFF\xFF\xFF\xFF"[..],
+        b"]\0\0\x81\0\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF",
+        b"]\0\x08\0\0\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF",
+        b"]\0\0\x80\0\0\0\0\0\xFF\0\0\0",
+        b"]              ",
+    ] {
+        assert_eq!(Compression::from_magic(head), None, "{}", head.escape_ascii());
     }
 }
 

@@ -19,6 +19,7 @@ mod django;
 mod entry;
 mod fact;
 mod itsdangerous;
+mod joblib;
 mod keys;
 mod message;
 mod packing;
@@ -109,7 +110,7 @@ struct Inside<'i> {
 }
 
 /// Every envelope, in the order in which they are tried.
-pub static ROWS: [Row; 13] = [
+pub static ROWS: [Row; 14] = [
     rails::CODER,
     rails::PACKED,
     entry::ENTRY,
@@ -118,6 +119,7 @@ pub static ROWS: [Row; 13] = [
     django::SIGNED,
     itsdangerous::FLASK,
     cachelib::CACHELIB,
+    joblib::ZFILE,
     verifier::SIGNED,
     verifier::ENCRYPTED,
     django::ZLIB,
