@@ -1,8 +1,8 @@
 #!/usr/bin/env ruby
 # frozen_string_literal: true
 
-# Makes entries of Rails.cache and jobs of Sidekiq with the frameworks themselves, and lets them read what regauge
-# puts back.
+# Makes entries of Rails.cache, jobs of Sidekiq and values of paquito with the frameworks themselves, and lets them
+# read what regauge puts back.
 #
 #     ruby tools/envelopes_ruby.rb make corpus/envelopes
 #     ruby tools/envelopes_ruby.rb check path/to/regauge
@@ -247,6 +247,46 @@ rescue LoadError => error
   puts "skipped: sidekiq: #{error.message}"
 end
 
+# What paquito puts in front of a value. The serializers are the application's.
+def paquito
+  require "paquito"
+  yaml = Paquito::SafeYAML.new(permitted_classes: [], aliases: true)
+  msgpack = Paquito::CodecFactory.build([Symbol])
+  {
+    "comment-yaml" => [Paquito::CommentPrefixVersion.new(1, { 1 => yaml }), "yaml", "1"],
+    "comment-marshal" => [Paquito::CommentPrefixVersion.new(2, { 2 => Marshal }), "marshal", "2"],
+    "comment-msgpack" => [Paquito::CommentPrefixVersion.new(3, { 3 => msgpack }), "msgpack", "3"],
+    "byte-marshal" => [Paquito::SingleBytePrefixVersion.new(1, { 1 => Marshal }), "marshal", "1"],
+  }
+rescue LoadError => error
+  puts "skipped: paquito: #{error.message}"
+  {}
+end
+
+def make_paquito(root)
+  value = VALUES["hash"].transform_keys(&:to_s)
+  expected = paquito.to_h do |name, (coder, format, version)|
+    folder = File.join(root, "paquito-#{Paquito::VERSION}")
+    FileUtils.mkdir_p(folder)
+    File.binwrite(File.join(folder, "#{name}.bin"), coder.dump(value))
+    layer = "paquito-#{name[/\A[a-z]+/]}"
+    ["#{name}.bin", { "layer" => layer, "format" => format, "steps" => [], "value" => value, "version" => version }]
+  end
+  return if expected.empty?
+
+  folder = File.join(root, "paquito-#{Paquito::VERSION}")
+  finish(folder, "paquito #{Paquito::VERSION}, #{RUBY_ENGINE} #{RUBY_VERSION}", expected)
+end
+
+# What is put back is read by the coder that wrote it.
+def check_paquito(regauge)
+  value = VALUES["hash"].transform_keys(&:to_s)
+  paquito.each do |name, (coder, format, _)|
+    found = coder.load(converted(regauge, coder.dump(value), "--to", format))
+    abort "paquito #{name}: expected #{value}, found #{found}" unless found == value
+  end
+end
+
 # The same in class, keys and encoding; a String is text or binary.
 def same?(one, other)
   case one
@@ -315,8 +355,10 @@ case ARGV
 in ["make", root]
   make(root)
   make_sidekiq(root)
+  make_paquito(root)
 in ["check", regauge]
   check(regauge)
+  check_paquito(regauge)
 else
   abort "usage: ruby tools/envelopes_ruby.rb make FOLDER | check path/to/regauge"
 end

@@ -258,3 +258,28 @@ fn files_of_joblib_and_rows_of_diskcache_are_read() {
         ran.stderr
     );
 }
+
+#[test]
+fn a_value_of_paquito_keeps_the_format_of_its_coder() {
+    let folder = Folder::new();
+    for (file, format, layer) in [
+        ("comment-yaml.bin", "yaml", "a value of paquito with a comment (version 1)"),
+        ("comment-msgpack.bin", "msgpack", "a value of paquito with a comment (version 3)"),
+        ("byte-marshal.bin", "marshal", "a value of paquito with a byte (version 1)"),
+    ] {
+        let bytes = made(&format!("paquito-1.0.2/{file}"));
+        let ran = folder.feed("convert - - --to json", &bytes).status(0);
+        assert_eq!(ran.text(), HASH, "{file}");
+        assert_eq!(ran.stderr, format!("regauge: standard input: envelope: {layer}, taken off\n"));
+        let keep = format!("convert - - --envelope keep --quiet --to {format}");
+        let kept = folder.feed(&keep, &bytes).silent().stdout;
+        assert_eq!(kept[..1], bytes[..1]);
+        assert_eq!(folder.feed("convert - - --to json -q", &kept).silent().text(), HASH);
+        let other = if format == "marshal" { "msgpack" } else { "marshal" };
+        let ran = folder.feed(&format!("convert - - --envelope keep --to {other}"), &bytes);
+        let ran = ran.status(3);
+        let expected =
+            format!("; pass --to {format}, or --envelope open to write the value without it\n");
+        assert!(ran.stderr.ends_with(&expected), "{}", ran.stderr);
+    }
+}

@@ -23,6 +23,7 @@ mod joblib;
 mod keys;
 mod message;
 mod packing;
+mod paquito;
 mod rails;
 mod verifier;
 
@@ -110,7 +111,7 @@ struct Inside<'i> {
 }
 
 /// Every envelope, in the order in which they are tried.
-pub static ROWS: [Row; 14] = [
+pub static ROWS: [Row; 16] = [
     rails::CODER,
     rails::PACKED,
     entry::ENTRY,
@@ -120,6 +121,8 @@ pub static ROWS: [Row; 14] = [
     itsdangerous::FLASK,
     cachelib::CACHELIB,
     joblib::ZFILE,
+    paquito::COMMENT,
+    paquito::BYTE,
     verifier::SIGNED,
     verifier::ENCRYPTED,
     django::ZLIB,
