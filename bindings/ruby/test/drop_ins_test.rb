@@ -339,6 +339,8 @@ class DropInsTest < Minitest::Test
         assert_match(/Regauge::Compat.permit\(#{UNLISTED}\)|cannot be read as data/, error.message)
       end
     end
+    error = assert_raises(Oj::ParseError) { Oj.load('{"formula":"x^2", }') }
+    assert_match(/\Aexpected hash key, not a hash close .* at line 1, column 19; found/, error.message)
     named = %({"json_class":"#{UNLISTED}"})
     [->(text) { Oj.load(text, mode: :compat, create_additions: true) },
      ->(text) { Oj.compat_load(text, create_additions: true) },

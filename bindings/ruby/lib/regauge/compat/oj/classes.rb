@@ -50,8 +50,9 @@ module Regauge
             ::Oj.sc_parse(Names.new(keys), text) if names?(text.b, keys)
           rescue UnsafeClass
             raise
-          rescue ::StandardError
-            raise UnsafeClass, "found a document that may name classes, but cannot be read as data: " \
+          rescue ::StandardError => error
+            # Oj itself is not asked: it builds objects before it comes to what it cannot read.
+            raise UnsafeClass, "#{error.message.sub(/ \[\w+\.c:\d+\]\z/, "")}; found a document that may name classes, but cannot be read as data: " \
                                "regauge/compat/oj builds only classes that hold data"
           end
         end
