@@ -155,4 +155,14 @@ class CacheStoreTest < Minitest::Test
       ActiveRecord::Base.connection.disconnect!
     end
   end
+
+  def test_what_is_no_entry_is_a_miss
+    cache = Regauge::Store::CacheStore.new("sqlite::memory:")
+    cache.write("a", 1)
+    cache.store.store_many({ "b" => 5, "c" => [1, "soon", nil], "d" => { "x" => 1 } })
+    assert_equal({ "a" => 1 }, cache.read_multi("a", "b", "c", "d", "e"))
+    assert_equal [nil, nil, nil], %w[b c d].map { |key| cache.read(key) }
+    cache.cleanup
+    assert_equal 1, cache.read("a")
+  end
 end

@@ -242,4 +242,23 @@ class CoderTest < Minitest::Test
     assert_equal arguments, R::JSON.load(R::JSON.dump(arguments))
     assert_raises(R::EncodeError) { R::JSON.dump([Object.new]) }
   end
+
+  def test_a_broken_entry_is_a_miss
+    require "regauge/active_support"
+    entry = ActiveSupport::Cache::Entry.new({ "a" => [1, "b" * 40] }, expires_in: 60)
+    coder = Regauge::CacheCoder.new
+    old = ActiveSupport::Cache::Entry.new("x", expires_in: 60)
+    [coder.dump(entry), Marshal.dump(old), "\x00".b + Marshal.dump(["x", 5.0, nil])].each do |bytes|
+      refute_nil coder.load(bytes)
+      (1...bytes.bytesize).each { |length| assert_nil coder.load(bytes.byteslice(0, length)), bytes.byteslice(0, length).inspect }
+    end
+    assert_nil coder.load("\x00".b + Marshal.dump(["x", "soon", nil]))
+    old.instance_variable_set(:@expires_in, [1])
+    assert_nil coder.load(Marshal.dump(old))
+    old.instance_variable_set(:@expires_in, nil)
+    old.instance_variable_set(:@compressed, true)
+    old.instance_variable_set(:@value, 5)
+    assert_nil coder.load(Marshal.dump(old))
+    assert_raises(Regauge::DecodeError) { Regauge::CacheCoder.new(reads_old: false).load(Marshal.dump(["x", 5.0, nil]).prepend("\x00".b)) }
+  end
 end

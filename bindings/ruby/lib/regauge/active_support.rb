@@ -103,13 +103,12 @@ module Regauge
       return bytes if bytes.is_a?(::ActiveSupport::Cache::Entry)
 
       bytes = bytes.b
-      if bytes.start_with?(MARK_OF_7_1)
-        from_head(bytes)
-      else
-        noted(old(bytes), bytes)
-      end
-    rescue Zlib::Error
+      entry, is_old = bytes.start_with?(MARK_OF_7_1) ? from_head(bytes) : [old(bytes), true]
+    rescue Zlib::Error, DecodeError, LimitError
+      # A broken entry is a miss.
       nil
+    else
+      is_old ? noted(entry, bytes) : entry
     end
 
     private
@@ -163,6 +162,8 @@ module Regauge
     end
 
     def entry(value, version, expires)
+      return unless expires.nil? || expires.is_a?(Numeric)
+
       ::ActiveSupport::Cache::Entry.new(value, version: version, compress: false,
                                                expires_in: expires && expires - Time.now.to_f)
     end
@@ -179,7 +180,8 @@ module Regauge
       end
     end
 
-    # Reads an entry with the head of Rails 7.1: one of this coder, of `regauge migrate` or of Rails.
+    # Reads an entry with the head of Rails 7.1: one of this coder, of `regauge migrate` or of Rails. Returns it, with
+    # true after it if its value is in Marshal.
     def from_head(bytes)
       return if bytes.bytesize < HEAD_BYTES_OF_7_1
 
@@ -193,7 +195,7 @@ module Regauge
       encoding = ENCODINGS_OF_7_1[type & ~COMPRESSED_OF_7_1]
       return entry(payload.dup.force_encoding(encoding), version, expires) if encoding
       return unless type & ~COMPRESSED_OF_7_1 == OBJECT_OF_7_1
-      return noted(entry(@old.load(payload), version, expires), bytes) if payload.start_with?(MARSHAL)
+      return [entry(@old.load(payload), version, expires), true] if payload.start_with?(MARSHAL)
 
       unpack(payload) { |value| entry(value, version, expires) }
     end
@@ -244,8 +246,15 @@ module Regauge
 
       parts = found.ivars
       value = parts["@value"]
-      value = @old.load(inflate(value)) if parts["@compressed"]
-      expires = parts["@expires_in"] && parts["@created_at"].to_f + parts["@expires_in"].to_f
+      if parts["@compressed"]
+        return unless value.is_a?(String)
+
+        value = @old.load(inflate(value))
+      end
+      times = parts.values_at("@created_at", "@expires_in")
+      return unless times.compact.all?(Numeric)
+
+      expires = times[1] && times[0].to_f + times[1].to_f
       entry(value, parts["@version"], expires)
     end
   end

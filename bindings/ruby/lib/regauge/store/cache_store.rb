@@ -108,6 +108,8 @@ module Regauge
         found = {}
         @store.restore_many(keys.keys).each do |key, parts|
           entry = entry_of(parts)
+          next if entry.nil?
+
           name = keys[key]
           next @store.delete(key) if entry.expired?
 
@@ -124,12 +126,14 @@ module Regauge
         return unless parts.is_a?(Array)
 
         value, expires, version = parts
+        return unless expires.nil? || expires.is_a?(Numeric)
+
         ::ActiveSupport::Cache::Entry.new(value, version: version, compress: false,
                                                  expires_in: expires && expires - Time.now.to_f)
       end
 
       def expired?(parts, now)
-        parts.is_a?(Array) && parts[1] && parts[1] <= now
+        parts.is_a?(Array) && parts[1].is_a?(Numeric) && parts[1] <= now
       end
 
       def add(operation, name, amount, options)
