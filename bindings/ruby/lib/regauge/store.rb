@@ -169,7 +169,14 @@ module Regauge
     # @return [self]
     def store_many(pairs)
       list = []
-      pairs.each { |key, object| list << key << object }
+      pairs.each do |*pair|
+        pair = pair[0] if pair.length == 1
+        unless pair.is_a?(Array) && pair.length == 2
+          raise ArgumentError, "found #{pair.inspect[0, 40]}, expected a key and an object"
+        end
+
+        list.concat(pair)
+      end
       @native.put_many(list)
       self
     end

@@ -72,7 +72,10 @@ module Regauge
 
       # Normalises a key: `:a`, `"a"` and its bytes are the same.
       def text(key)
-        key.is_a?(String) ? key.b : key.to_s.b
+        case key
+        when String, Symbol, Integer then key.to_s.b
+        else raise TypeError, "a key is a String, a Symbol or an Integer"
+        end
       end
     end
   end
