@@ -138,4 +138,13 @@ class OptionsTest < Minitest::Test
     guide = File.read(File.expand_path("../../../docs/ruby.md", __dir__))
     ROWS.each { |row| assert_includes guide, "`#{row[0]}:" }
   end
+
+  def test_options_that_would_have_no_effect
+    error = assert_raises(ArgumentError) { Regauge::Marshal.load("\x04\b0", permit: ["Time"]) }
+    assert_match(/permit: takes an array of classes and modules/, error.message)
+    assert_raises(ArgumentError) { Regauge::Marshal.load("\x04\b0", permit: "Time") }
+    assert_nil Regauge::Marshal.load("\x04\b0", permit: [Time, Comparable])
+    error = assert_raises(ArgumentError) { Regauge::JSON.dump(1, default: 5) }
+    assert_match(/default: takes anything with a method call/, error.message)
+  end
 end

@@ -5,7 +5,7 @@ module Regauge
   module JSON; end
   # One JSON document per line. `load` returns an Array, `dump` takes one.
   module NDJSON; end
-  # YAML 1.2, with optional support for YAML 1.1's `yes` and `<<`: see `schema:`.
+  # YAML. By default, plain scalars are read as YAML 1.1 has them (`yes`, `<<`): see `schema:` for 1.2 and others.
   module YAML; end
   # TOML 1.1. A document is a Hash without `nil`.
   module TOML; end

@@ -40,7 +40,7 @@ impl Settings {
     /// Returns the options without keyword arguments.
     pub fn new(format: Format) -> Settings {
         let mut core = Options::new(format, format);
-        // What Psych reads, and what Rails' files expect.
+        // What PyYAML reads, and close to what Psych does (`Schema::Psych`), which Rails' files expect.
         core.yaml.schema = yaml::Schema::Yaml11;
         core.marshal.inert = true;
         Settings {
@@ -133,8 +133,13 @@ impl Settings {
         match name.as_str() {
             "symbolize_names" => self.symbolize = truth,
             "freeze" => self.freeze = truth,
-            "permit" => self.permit = array_or_nil(value, "permit")?,
-            "default" => self.default = value,
+            "permit" => self.permit = classes_or_nil(value)?,
+            "default" => {
+                if value != ruby::NIL && !ruby::responds(value, names().id_call)? {
+                    return Err(ruby::argument_error("default: takes anything with a method call"));
+                }
+                self.default = value;
+            }
             "to_h" => self.to_h = truth,
             _ => {
                 self.usual = false;
@@ -349,11 +354,17 @@ fn choice<T: Copy>(name: &str, value: VALUE, known: &[(&str, T)]) -> Result<T, R
     })
 }
 
-fn array_or_nil(value: VALUE, name: &str) -> Result<VALUE, Raise> {
-    if value == ruby::NIL || ruby::kind_of(value) == rb_sys::ruby_value_type::RUBY_T_ARRAY {
+/// Returns `permit:`, whose classes a document may name.
+fn classes_or_nil(value: VALUE) -> Result<VALUE, Raise> {
+    use rb_sys::ruby_value_type as kind;
+    let is_class = |value| matches!(ruby::kind_of(value), kind::RUBY_T_CLASS | kind::RUBY_T_MODULE);
+    let is_list = value == ruby::NIL
+        || ruby::kind_of(value) == kind::RUBY_T_ARRAY
+            && ruby::array_values(value).iter().all(|class| is_class(*class));
+    if is_list {
         return Ok(value);
     }
-    Err(ruby::argument_error(&format!("{name}: takes an array of classes")))
+    Err(ruby::argument_error("permit: takes an array of classes and modules, not of their names"))
 }
 
 /// Returns the permitted class or module (from an array, or `nil`) that has this name; `nil` for
