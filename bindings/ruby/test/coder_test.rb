@@ -261,4 +261,14 @@ class CoderTest < Minitest::Test
     assert_nil coder.load(Marshal.dump(old))
     assert_raises(Regauge::DecodeError) { Regauge::CacheCoder.new(reads_old: false).load(Marshal.dump(["x", 5.0, nil]).prepend("\x00".b)) }
   end
+
+  def test_a_time_with_a_zone_is_a_time
+    require "active_support"
+    require "active_support/time"
+    time = Time.utc(2024, 1, 2, 3, 4, 5, 500_000).in_time_zone("Tokyo")
+    assert_equal "!!timestamp 2024-01-02T12:04:05.5+09:00", Regauge::YAML.dump(time).strip
+    assert_equal time.to_time, Regauge::MessagePack.load(Regauge::MessagePack.dump({ "at" => time }))["at"]
+    error = assert_raises(Regauge::EncodeError) { Regauge::YAML.dump(5.minutes) }
+    assert_match(/ActiveSupport::Duration/, error.message)
+  end
 end

@@ -101,7 +101,7 @@ class TypesTest < Minitest::Test
     assert_raises(R::EncodeError) { R::JSON.dump(Set[1]) }
     assert_equal "{\"left\":1,\"right\":2}", R::JSON.dump(Pair.new(1, 2), objects: :data)
     found = R::BSON.load(R::BSON.dump({ "p" => /a.b/mi }))["p"]
-    assert_equal R::Special.new(:regex, "a.b", "im"), found
+    assert_equal R::Special.new(:regex, "a.b", "ims"), found
     assert_equal R::BSON.dump({ "p" => /a.b/mi }), R::BSON.dump({ "p" => found })
     if defined?(::Data) && ::Data.respond_to?(:define)
       Object.const_set(:Coordinate, ::Data.define(:x, :y)) unless Object.const_defined?(:Coordinate)

@@ -11,7 +11,11 @@ module Regauge
   # @api private
   module Build
     UTC_OFFSET = /\A(-?\d+)-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(\.\d+)?([+-]\d\d:\d\d(?::\d\d)?|[Zz])\z/.freeze
-    REGEXP_OPTIONS = { "i" => Regexp::IGNORECASE, "m" => Regexp::MULTILINE, "x" => Regexp::EXTENDED }.freeze
+    # The letters of docs/formats/marshal.md.
+    REGEXP_OPTIONS = {
+      "i" => Regexp::IGNORECASE, "m" => Regexp::MULTILINE, "x" => Regexp::EXTENDED,
+      "f" => Regexp::FIXEDENCODING, "n" => Regexp::NOENCODING
+    }.freeze
 
     module_function
 
@@ -64,7 +68,7 @@ module Regauge
       entry = Regauge.registry.ext[type]
       return Special.new(:msgpack, type, payload) unless entry&.load
 
-      entry.load.call(payload)
+      entry.load.call(entry.packed ? MessagePack.load(payload) : payload)
     end
 
     def tag(entry, origin, kind, name, value)

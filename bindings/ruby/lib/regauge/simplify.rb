@@ -16,9 +16,8 @@ module Regauge
     # @param to_h [Boolean] whether an object of an unknown class may be asked for its `to_h`
     # @param default [#call, nil]
     def simplify(object, format, to_h, default)
-      entry = registered(object)
-      return from_registry(entry, object, format) if entry
-      return object.to_regauge if object.respond_to?(:to_regauge)
+      value = own(object, format)
+      return value unless equal?(value)
 
       value = known(object, format)
       return value unless equal?(value)
@@ -28,11 +27,38 @@ module Regauge
       self
     end
 
+    # Returns what the object's class says that it is written as: one that is registered, or has a
+    # method `to_regauge`.
+    def own(object, format)
+      entry = registered(object)
+      return from_registry(entry, object, format) if entry
+      return object.to_regauge if object.respond_to?(:to_regauge)
+
+      self
+    end
+
+    # Returns the registration of the object's class, or that of the nearest ancestor.
     def registered(object)
       classes = Regauge.registry.classes
       return if classes.empty?
 
-      classes[object.class] || classes.each_value.find { |entry| entry.type === object }
+      classes[object.class] || nearest(object, classes.each_value.select { |entry| entry.type === object })
+    end
+
+    def nearest(object, entries)
+      return entries.first if entries.length < 2
+
+      # What is not among them is a module of the object itself.
+      ancestors = object.class.ancestors
+      entries.min_by { |entry| ancestors.index(entry.type) || -1 }
+    end
+
+    # Returns the content of a MessagePack extension.
+    def payload(entry, data)
+      return MessagePack.dump(data) if entry.packed
+      return data if data.is_a?(String) && data.encoding == Encoding::BINARY
+
+      raise EncodeError, "found a dump of #{entry.name} that is no binary String, as `packed: false` promises"
     end
 
     def from_registry(entry, object, format)
@@ -41,8 +67,7 @@ module Regauge
       when :msgpack
         return data unless entry.ext
 
-        payload = data.is_a?(String) && data.encoding == Encoding::BINARY ? data : MessagePack.dump(data)
-        Special.new(:msgpack, entry.ext, payload)
+        Special.new(:msgpack, entry.ext, payload(entry, data))
       when :yaml then entry.yaml_tag ? Typed.new(:yaml, "tag", entry.yaml_tag, data) : data
       when :cbor then entry.cbor_tag ? Typed.new(:cbor, "tag", entry.cbor_tag.to_s, data) : data
       else data
@@ -65,6 +90,9 @@ module Regauge
       else
         if decimal?(object)
           decimal(object)
+        elsif object.is_a?(::Time)
+          # ActiveSupport::TimeWithZone says so, but is none.
+          object.getlocal(object.utc_offset)
         elsif defined?(::Data) && ::Data.respond_to?(:define) && object.is_a?(::Data)
           Typed.new(:ruby, "struct", name_of(object), object.to_h.transform_keys(&:to_s))
         else
@@ -104,10 +132,12 @@ module Regauge
       { "excl" => object.exclude_end?, "begin" => object.begin, "end" => object.end }
     end
 
+    # Returns MongoDB's options for a regular expression, as the gem bson does: `^` and `$` always
+    # match at lines in Ruby, which is `m` there, and Ruby's own `m` is `s`.
     def letters(regexp)
       bits = regexp.options
-      [["i", Regexp::IGNORECASE], ["m", Regexp::MULTILINE], ["x", Regexp::EXTENDED]]
-        .filter_map { |letter, bit| letter unless (bits & bit).zero? }.join
+      [["i", Regexp::IGNORECASE], ["m", 0], ["s", Regexp::MULTILINE], ["x", Regexp::EXTENDED]]
+        .filter_map { |letter, bit| letter if bits & bit == bit }.join
     end
 
     def members(struct)
@@ -115,7 +145,7 @@ module Regauge
     end
 
     def name_of(object)
-      object.class.name || raise(EncodeError, "found an object of a class without a name")
+      object.class.name || raise(EncodeError, "found an object of a class without a name: assign the class to a constant, or register it")
     end
 
     def decimal?(object)

@@ -91,7 +91,7 @@ module Regauge
   end
 
   # A registered class: how its objects are written and read.
-  Registration = Struct.new(:type, :name, :ext, :yaml_tag, :cbor_tag, :dump, :load, keyword_init: true)
+  Registration = Struct.new(:type, :name, :ext, :packed, :yaml_tag, :cbor_tag, :dump, :load, keyword_init: true)
 
   # All registered classes, by class, extension type and tag. Replaced as a whole, so that Ractors
   # can read it.
@@ -136,19 +136,21 @@ module Regauge
     #                    load: ->((x, y)) { Point.new(x, y) })
     #
     # @param type [Class]
-    # @param ext [Integer, nil] a MessagePack extension type, -128 to 127: `dump` then returns the
-    #   payload as a binary String, or anything else, which is itself packed as MessagePack
+    # @param ext [Integer, nil] a MessagePack extension type, -128 to 127
+    # @param packed [Boolean] whether the payload of the extension is itself MessagePack: what `dump`
+    #   returns is packed, and unpacked for `load`. Otherwise it is a binary String that `dump` returns
+    #   and `load` gets
     # @param yaml_tag [String, nil] a YAML tag
     # @param cbor_tag [Integer, nil] a CBOR tag
     # @param dump [Proc] returns plain data for an object; formats without the type write that data
     # @param load [Proc, nil] returns an object for the data
     # @return [void]
-    def register(type, ext: nil, yaml_tag: nil, cbor_tag: nil, dump: nil, load: nil)
+    def register(type, ext: nil, packed: true, yaml_tag: nil, cbor_tag: nil, dump: nil, load: nil)
       raise ArgumentError, "register takes a class" unless type.is_a?(Module)
       raise ArgumentError, "ext: takes -128 to 127" unless ext.nil? || (-128..127).cover?(ext)
 
       dump ||= ->(object) { object.to_regauge }
-      entry = Registration.new(type: type, name: type.name, ext: ext, yaml_tag: yaml_tag,
+      entry = Registration.new(type: type, name: type.name, ext: ext, packed: packed, yaml_tag: yaml_tag,
                                cbor_tag: cbor_tag, dump: dump, load: load).freeze
       @registry = registry.with(entry)
       nil

@@ -69,6 +69,7 @@ names! {
     id_typed: c"typed",
     id_collect: c"collect",
     id_simplify: c"simplify",
+    id_own: c"own",
     id_new: c"new",
     id_read: c"read",
     id_write: c"write",

@@ -97,6 +97,15 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
         if let Err(error) = self.checks.value(value, kind) {
             return self.lowered(value, depth, error);
         }
+        if !ruby::is_of_core_class(value, kind) && matches!(kind, T_STRING | T_ARRAY | T_HASH) {
+            return self.of_subclass(value, kind, depth);
+        }
+        self.heaped(value, kind, depth)
+    }
+
+    /// Walks a value as its built-in type says.
+    #[inline(always)]
+    fn heaped(&mut self, value: VALUE, kind: u32, depth: u32) -> Result {
         match kind {
             T_STRING => self.string(value),
             T_ARRAY => self.array(value, depth),
@@ -106,6 +115,29 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
             T_SYMBOL => self.symbol(value),
             _ => self.object(value, depth),
         }
+    }
+
+    /// Walks a string, an array or a hash whose class is not Ruby's own: it may be registered, or have
+    /// a method of its own for this.
+    #[inline(never)]
+    fn of_subclass(&mut self, value: VALUE, kind: u32, depth: u32) -> Result {
+        if self.settings.plain.is_some() || ruby::class_of(value) == ruby::core_class(kind) {
+            return self.heaped(value, kind, depth);
+        }
+        self.runs += 1;
+        let names = names();
+        let arguments = [value, ruby::symbol(self.settings.core.to.name())];
+        let own = match ruby::call(names.simplify_module, names.id_own, &arguments) {
+            Ok(own) => own,
+            Err(jump) => return self.jumped(jump),
+        };
+        if own == names.simplify_module || own == value {
+            return self.heaped(value, kind, depth);
+        }
+        let depth = self.deeper(depth)?;
+        let result = self.value(own, depth);
+        ruby::keep(own);
+        result
     }
 
     #[inline(always)]
@@ -199,6 +231,7 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
             let inner = if depth > 0
                 && ruby::is_heap(value)
                 && ruby::heap_kind(value) == T_ARRAY
+                && ruby::is_of_core_class(value, T_ARRAY)
                 && self.settings.plain.is_none()
             {
                 doubles(ruby::array_values(value), &mut buffer)

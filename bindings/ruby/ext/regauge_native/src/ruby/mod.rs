@@ -72,6 +72,12 @@ pub fn heap_class(value: VALUE) -> VALUE {
     unsafe { (*(value as *const rb_sys::RBasic)).klass }
 }
 
+/// Returns whether a string, an array or a hash is one of Ruby's own class, without a singleton class.
+#[inline(always)]
+pub fn is_of_core_class(value: VALUE, kind: u32) -> bool {
+    heap_class(value) == core_class(kind)
+}
+
 /// Returns whether the value is neither an immediate number, nor `nil`, `true`, `false` or a static
 /// symbol.
 #[inline(always)]

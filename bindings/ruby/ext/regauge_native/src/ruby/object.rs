@@ -265,6 +265,7 @@ pub fn mark(value: VALUE) {
 }
 
 /// Returns the class of plain values of a built-in type.
+#[inline(always)]
 pub fn core_class(kind: u32) -> VALUE {
     // SAFETY: globals that Ruby sets before anything runs.
     unsafe {

@@ -1,0 +1,88 @@
+# frozen_string_literal: true
+
+require_relative "helper"
+require "set"
+
+# What becomes of keys, flags and classes on the way out and back.
+class ValuesTest < Minitest::Test
+  R = Regauge
+
+  Pair = Struct.new(:left, :right)
+
+  # A class that is registered by a test.
+  class Money < String; end
+
+  # Classes of one line, two of which are registered.
+  class A; end
+
+  class B < A; end
+
+  class C < B; end
+
+  # Core classes with a representation of their own.
+  class Loud < String
+    def to_regauge = { "loud" => to_s.upcase }
+  end
+
+  class Sorted < Array
+    def to_regauge = to_a.sort
+  end
+
+  class Bag < Hash
+    def to_regauge = keys
+  end
+
+  # One that is itself plain data.
+  class Same < String
+    def to_regauge = self
+  end
+
+  def teardown
+    [Money, Pair, A, B].each { |type| R.unregister(type) }
+  end
+
+  def test_bson_has_the_options_of_the_gem_bson
+    { /a/ => "m", /a/i => "im", /a/m => "ms", /a/x => "mx", /a/mix => "imsx" }.each do |regexp, letters|
+      assert_equal R::Special.new(:regex, "a", letters), R::BSON.load(R::BSON.dump({ "r" => regexp }))["r"]
+    end
+  end
+
+  def test_a_registered_class_comes_back_from_every_format
+    R.register(Pair, ext: 5, yaml_tag: "!pair", cbor_tag: 4711,
+                     dump: ->(pair) { [pair.left, pair.right] }, load: ->((left, right)) { Pair.new(left, right) })
+    [R::MessagePack, R::CBOR, R::YAML].each do |codec|
+      value = { "pairs" => [Pair.new(1, "a"), Pair.new(nil, Pair.new(2, 3))] }
+      assert_equal value, codec.load(codec.dump(value)), codec
+    end
+    assert_equal "\xC7\x03\x05\x92\x01\x02".b, R::MessagePack.dump(Pair.new(1, 2))
+  end
+
+  def test_the_payload_of_an_extension_may_be_bytes
+    R.register(Pair, ext: 5, packed: false,
+                     dump: ->(pair) { [pair.left, pair.right].pack("CC") }, load: ->(bytes) { Pair.new(*bytes.unpack("CC")) })
+    assert_equal "\xD5\x05\x92\x01".b, R::MessagePack.dump(Pair.new(0x92, 1))
+    assert_equal Pair.new(0x92, 1), R::MessagePack.load("\xD5\x05\x92\x01".b)
+    R.register(Pair, ext: 5, packed: false, dump: ->(pair) { pair.to_a })
+    error = assert_raises(R::EncodeError) { R::MessagePack.dump(Pair.new(1, 2)) }
+    assert_match(/packed: false/, error.message)
+  end
+
+  def test_subclasses_of_core_classes_are_asked
+    assert_equal '[{"loud":"HI"},[1,2],["k"],"s"]', R::JSON.dump([Loud.new("hi"), Sorted.new([2, 1]), Bag.new.merge!("k" => 1), Same.new("s")])
+    assert_equal "[[0.5,1.5]]", R::JSON.dump([Sorted.new([1.5, 0.5])])
+    assert_equal '"plain"', R::JSON.dump(Money.new("plain"))
+    R.register(Money, ext: 7, dump: ->(money) { [money.to_s] }, load: ->((text)) { Money.new(text) })
+    assert_equal '["1 EUR"]', R::JSON.dump(Money.new("1 EUR"))
+    assert_instance_of Money, R::MessagePack.load(R::MessagePack.dump(Money.new("1 EUR")))
+    extended = "own".dup.extend(Comparable)
+    assert_equal '"own"', R::JSON.dump(extended)
+  end
+
+  def test_the_nearest_registered_ancestor_counts
+    R.register(A, dump: ->(_) { "a" })
+    R.register(B, dump: ->(_) { "b" })
+    assert_equal '["a","b","b"]', R::JSON.dump([A.new, B.new, C.new])
+    R.register(A, dump: ->(_) { "again" })
+    assert_equal '["again","b","b"]', R::JSON.dump([A.new, B.new, C.new])
+  end
+end
