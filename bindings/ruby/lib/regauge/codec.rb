@@ -20,9 +20,8 @@ module Regauge
     def each(source, path: false, **options, &block)
       return enum_for(:each, source, path: path, **options) unless block
 
-      if path || source.respond_to?(:to_path) && !source.respond_to?(:read)
-        return File.open(source, "rb") { |file| each(file, **options, &block) }
-      end
+      name = Events.path_of(source, path)
+      return File.open(name, "rb") { |file| each(file, **options, &block) } if name
 
       stream = Native.stream(self::FORMAT, source, options)
       begin

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "pathname"
+
 module Regauge
   # The events of a stream, one by one and in bounded memory; no Hash or Array of the document is
   # built. An event is a frozen Array of a kind and a value:
@@ -18,7 +20,9 @@ module Regauge
 
     # @api private
     def self.path_of(source, path)
-      return source.to_path if source.respond_to?(:to_path) && !source.respond_to?(:read)
+      # A Pathname has a method `read` as well, but one that begins anew each time; a File has both too.
+      is_path = source.respond_to?(:to_path) && (source.is_a?(::Pathname) || !source.respond_to?(:read))
+      return source.to_path if is_path
 
       source.to_s if path
     end

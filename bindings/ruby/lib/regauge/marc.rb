@@ -66,8 +66,8 @@ module Regauge
         unless block
           return enum_for(:each, source, path: path, as: as, jobs: jobs, bad: bad, on_bad: on_bad, **options)
         end
-        if path
-          return File.open(source, "rb") do |file|
+        if (name = Events.path_of(source, path))
+          return File.open(name, "rb") do |file|
             each(file, as: as, jobs: jobs, bad: bad, on_bad: on_bad, **options, &block)
           end
         end

@@ -18,6 +18,7 @@ use regauge_packing::Values;
 
 use crate::enveloped;
 use crate::errors::{Phase, exception};
+use crate::load::{in_utf8, source_string};
 use crate::map::Map;
 use crate::options::{Settings, word};
 use crate::ruby::{self, Raise, VALUE};
@@ -94,11 +95,17 @@ pub fn convert_string(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let &[string, from, to, keywords, function, omit] = arguments else {
         return Err(ruby::argument_error("convert takes a string, two formats and keywords"));
     };
+    let string = source_string(string)?;
+    let raw = ruby::bytes_of(string);
+    let detected = Format::from_magic(&raw[..raw.len().min(HEAD_BYTES)]);
+    let named = named(from)?;
+    let string = match named.or(detected) {
+        Some(format) => in_utf8(string, format)?,
+        None => string,
+    };
     let string = ruby::frozen_string(string);
     let bytes = ruby::bytes_of(string);
     let head = &bytes[..bytes.len().min(HEAD_BYTES)];
-    let detected = Format::from_magic(head);
-    let named = named(from)?;
     let wanted = wanted(named.or(detected), to, keywords)?;
     let is_whole = head.len() == bytes.len();
     let opened = match enveloped::may_peel(head, is_whole, named, &wanted) {
@@ -152,7 +159,9 @@ pub fn convert_file(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let mut settings = settings(from, to, keywords)?;
     let map = mapped(&mut settings, [from, to, keywords, function, omit])?;
     let options = settings.core;
-    let (summary, bad) = run(map.as_deref(), || files(&input, opened.as_ref(), &output, &options))?;
+    let new = NewFile::create(Path::new(&output))
+        .map_err(|error| enveloped::system_error(&error, &output))?;
+    let (summary, bad) = run(map.as_deref(), || files(&input, opened.as_ref(), new, &options))?;
     report(&summary, &bad, &options)
 }
 
@@ -161,14 +170,12 @@ type Converted = (Summary, Vec<BadRecord>);
 fn files(
     input: &str,
     opened: Option<&Opened>,
-    output: &str,
+    new: NewFile,
     options: &Options,
 ) -> regauge::Result<Converted> {
     let open = || -> std::io::Result<Box<dyn std::io::Read + Send>> {
         Ok(Box::new(std::fs::File::open(input)?))
     };
-    let new =
-        NewFile::create(Path::new(output)).map_err(|error| enveloped::named(&error, output))?;
     let mut to = FileOutput::new(new.file().try_clone()?)?;
     let mut bad = Vec::new();
     let on_bad = &mut |piece| {
@@ -255,7 +262,7 @@ pub fn inspect(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
         return Err(ruby::argument_error("inspect takes a string, a format and keywords"));
     };
     let options = settings(format, format, keywords)?.core;
-    let string = ruby::frozen_string(string);
+    let string = ruby::frozen_string(in_utf8(source_string(string)?, options.from)?);
     let bytes = ruby::bytes_of(string);
     let result = ruby::without_lock(|| {
         let mut shape = Shape::new(options.from);
@@ -333,9 +340,11 @@ pub fn detect(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let &[string, name] = arguments else {
         return Err(ruby::argument_error("detect takes a string and a name"));
     };
+    let string = if string == ruby::NIL { string } else { source_string(string)? };
     let head = if string == ruby::NIL { &[] } else { ruby::bytes_of(string) };
     let head = &head[..head.len().min(HEAD_BYTES)];
     let format = detect::detect(&word(name).unwrap_or_default(), head)
         .map_err(|error| exception(&error, Phase::Decode))?;
+    ruby::keep(string);
     Ok(format.map_or(ruby::NIL, |format| ruby::symbol(format.name())))
 }

@@ -12,6 +12,7 @@ use regauge_packing::{Secrets, Values};
 
 use crate::convert::{format_of, format_symbol, table};
 use crate::errors::{Phase, exception};
+use crate::load::source_string;
 use crate::options::Settings;
 use crate::ruby::{self, Raise, VALUE};
 
@@ -81,7 +82,7 @@ fn head(path: &str) -> Result<Vec<u8>, Raise> {
     let mut head = Vec::new();
     File::open(path)
         .and_then(|file| file.take(HEAD_BYTES as u64).read_to_end(&mut head))
-        .map_err(|error| exception(&named(&error, path).into(), Phase::Convert))?;
+        .map_err(|error| system_error(&error, path))?;
     Ok(head)
 }
 
@@ -94,7 +95,7 @@ pub fn open_envelope(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let mut options = Settings::converting(Format::Json, Format::Json).with(keywords)?.core;
     options.envelope = Envelopes::Open;
     let told = if format == ruby::NIL { None } else { Some(format_of(format)?) };
-    let string = ruby::frozen_string(string);
+    let string = ruby::frozen_string(source_string(string)?);
     let bytes = ruby::bytes_of(string);
     if options.secret.is_none() && envelope::find_whole(bytes, told).is_none() {
         return Ok(ruby::NIL);
@@ -134,7 +135,14 @@ fn symbol(format: Format) -> VALUE {
     ruby::symbol(&format.name().replace('-', "_"))
 }
 
-/// Puts the path into an error of the system.
-pub fn named(error: &io::Error, path: &str) -> io::Error {
-    io::Error::new(error.kind(), format!("{path}: {error}"))
+/// Returns the exception for an error of the system about a file: that of `File.open`, such as
+/// `Errno::ENOENT`.
+pub fn system_error(error: &io::Error, path: &str) -> Raise {
+    match error.raw_os_error().filter(|_| cfg!(unix)) {
+        Some(number) => ruby::system_error(number, path),
+        None => {
+            let error = io::Error::new(error.kind(), format!("{path}: {error}"));
+            exception(&error.into(), Phase::Convert)
+        }
+    }
 }

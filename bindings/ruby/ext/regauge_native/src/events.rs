@@ -11,12 +11,12 @@ use regauge::pull::{Event, Pull};
 use crate::build::Build;
 use crate::data::{DataType, Held};
 use crate::errors::{Phase, exception};
-use crate::load::located;
+use crate::load::{in_utf8, located};
 use crate::names::names;
 use crate::options::Settings;
 use crate::ruby::{self, Jump, NIL, Raise, VALUE};
 use crate::scratch;
-use crate::stream::{FromRead, bad_record};
+use crate::stream::{FromRead, bad_record, readable};
 
 /// `Regauge::Native::EventStream`.
 pub struct EventStream {
@@ -70,13 +70,16 @@ pub fn open(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let settings = Settings::loading(format, keywords)?;
     let jump = Arc::new(AtomicI32::new(0));
     let is_string = ruby::kind_of(source) == rb_sys::ruby_value_type::RUBY_T_STRING;
-    let string = if is_string { ruby::frozen_string(source) } else { NIL };
+    let string = match is_string {
+        true => ruby::frozen_string(in_utf8(source, settings.core.from)?),
+        false => NIL,
+    };
     // The string is frozen, and held by the object that holds the reader; it is marked, so it does
     // not move.
     let bytes: &'static [u8] = if is_string { ruby::bytes_of(string) } else { &[] };
     let read: Box<dyn Read + Send> = match is_string {
         true => Box::new(bytes),
-        false => Box::new(FromRead { io: source, jump: Arc::clone(&jump) }),
+        false => Box::new(FromRead { io: readable(source)?, jump: Arc::clone(&jump) }),
     };
     let held = [if is_string { string } else { source }, settings.permit, settings.default];
     let pull = Pull::new(read, &settings.core);

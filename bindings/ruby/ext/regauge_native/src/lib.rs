@@ -66,7 +66,7 @@ fn load<C: Codec>(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
         return Err(ruby::argument_error("load takes one argument, and keywords"));
     };
     let settings = Settings::loading(C::FORMAT, keywords)?;
-    let string = load::source_string(source)?;
+    let string = load::in_utf8(load::source_string(source)?, C::FORMAT)?;
     let value = load::load(string, &settings)?;
     ruby::keep(keywords);
     Ok(value)

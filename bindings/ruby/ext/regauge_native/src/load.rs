@@ -10,7 +10,7 @@ use regauge::{Error, Format, Sink, Source as _, excerpt};
 use crate::build::Build;
 use crate::errors::{Phase, exception};
 use crate::marshal_load;
-use crate::options::Settings;
+use crate::options::{Settings, word};
 use crate::ruby::{self, NIL, Raise, VALUE};
 use crate::scratch::{self, Scratch};
 
@@ -212,9 +212,7 @@ pub fn located(error: Error, bytes: &[u8], format: Format) -> Error {
 /// # Errors
 /// A `TypeError`; whatever the methods raise.
 pub fn source_string(source: VALUE) -> Result<VALUE, Raise> {
-    use rb_sys::ruby_value_type::RUBY_T_STRING;
-    let is_string = |value| ruby::kind_of(value) == RUBY_T_STRING;
-    if is_string(source) {
+    if ruby::is_string(source) {
         return Ok(source);
     }
     let names = crate::names::names();
@@ -222,13 +220,38 @@ pub fn source_string(source: VALUE) -> Result<VALUE, Raise> {
         for method in [names.id_read, names.id_to_str] {
             if ruby::responds(source, method)? {
                 let string = ruby::call(source, method, &[])?;
-                if is_string(string) {
+                if ruby::is_string(string) {
                     return Ok(string);
                 }
             }
         }
     }
-    Err(ruby::type_error("load takes a String, or an IO or the like that has a method read"))
+    Err(no_source(source))
+}
+
+/// Creates the `TypeError` for what is no source of bytes.
+#[cold]
+pub fn no_source(source: VALUE) -> Raise {
+    let class = word(ruby::module_name(ruby::class_of(source)));
+    let found = match source {
+        NIL => "nil".to_owned(),
+        _ => format!("an object of {}", class.as_deref().unwrap_or("a class without a name")),
+    };
+    ruby::type_error(&format!(
+        "found {found}, expected a String, or an IO or the like whose method read returns one"
+    ))
+}
+
+/// Returns the string in UTF-8 if it is text in another encoding, like json; a string of bytes, and
+/// one of a format that is not text in UTF-8, stays as it is.
+///
+/// # Errors
+/// Ruby's own, for a broken character or one without an equivalent.
+pub fn in_utf8(string: VALUE, format: Format) -> Result<VALUE, Raise> {
+    if !format.is_text() || format.is_marc() || !ruby::is_transcodable(string) {
+        return Ok(string);
+    }
+    Ok(ruby::to_utf8(string)?)
 }
 
 /// Accepts events and ignores them.

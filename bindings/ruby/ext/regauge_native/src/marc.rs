@@ -22,7 +22,7 @@ use crate::names::names;
 use crate::options::Settings;
 use crate::ruby::{self, Jump, Learned, NIL, Places, Raise, VALUE};
 use crate::scratch;
-use crate::stream::{FromRead, bad_record};
+use crate::stream::{FromRead, bad_record, readable};
 
 /// `Regauge::Native::RecordSource`: the content of one record, until its fields are created.
 pub struct RecordSource(Option<Record>);
@@ -144,7 +144,10 @@ pub fn open(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
         reader.keep_records(keep);
         Box::new(reader)
     }
-    let from_read = (!is_string).then(|| FromRead { io: source, jump: Arc::clone(&jump) });
+    let from_read = match is_string {
+        true => None,
+        false => Some(FromRead { io: readable(source)?, jump: Arc::clone(&jump) }),
+    };
     let (keep, options) = (settings.core.skip_bad, settings.core.marc_read());
     let mut ahead = None;
     let reader = match format {

@@ -12,7 +12,7 @@ use regauge::reader::{BadRecord, Parse, Reader};
 use crate::build::Build;
 use crate::data::{DataType, Held};
 use crate::errors::{Phase, exception};
-use crate::load::located;
+use crate::load::{in_utf8, located, no_source};
 use crate::names::names;
 use crate::options::Settings;
 use crate::ruby::{self, Jump, NIL, Raise, VALUE};
@@ -134,10 +134,10 @@ pub fn open(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let is_string = ruby::kind_of(source) == rb_sys::ruby_value_type::RUBY_T_STRING;
     let (string, held) = match is_string {
         true => {
-            let frozen = ruby::frozen_string(source);
+            let frozen = ruby::frozen_string(in_utf8(source, settings.core.from)?);
             (frozen, frozen)
         }
-        false => (NIL, source),
+        false => (NIL, readable(source)?),
     };
     let held = [held, settings.permit, settings.default];
     // The string is frozen, and held by the object that holds the reader; it is marked, so it does
@@ -154,6 +154,17 @@ pub fn open(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let object = STREAM.wrap(class, Stream { inner: Some(inner), held, class });
     ruby::keep(string);
     Ok(object)
+}
+
+/// Returns a source that has a method `read`.
+///
+/// # Errors
+/// A `TypeError` for any other.
+pub fn readable(source: VALUE) -> Result<VALUE, Raise> {
+    match ruby::responds(source, names().id_read)? {
+        true => Ok(source),
+        false => Err(no_source(source)),
+    }
 }
 
 /// `stream.advance`: the next document's object, or the stream itself at the end. With `skip_bad`,

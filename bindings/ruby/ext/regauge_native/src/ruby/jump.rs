@@ -199,6 +199,13 @@ pub fn argument_error(message: &str) -> Raise {
     Raise::Exception(exception_text(unsafe { rb_sys::rb_eArgError }, message))
 }
 
+/// Creates the exception of an `errno`, such as `Errno::ENOENT`.
+pub fn system_error(number: i32, about: &str) -> Raise {
+    let about = std::ffi::CString::new(about).unwrap_or_default();
+    // SAFETY: the lock; no exception; the text ends with a zero.
+    Raise::Exception(unsafe { rb_sys::rb_syserr_new(number, about.as_ptr()) })
+}
+
 /// Creates a `TypeError`.
 pub fn type_error(message: &str) -> Raise {
     // SAFETY: a global that Ruby sets before anything runs.

@@ -149,6 +149,15 @@ pub fn known_text<'a>(value: VALUE) -> Option<&'a str> {
     (is_text && (range == CODERANGE_7BIT || range == CODERANGE_VALID)).then(|| utf8_of(value))
 }
 
+/// Returns whether a string is declared as text in another encoding than UTF-8 or ASCII, and has
+/// more than ASCII in it.
+#[inline]
+pub fn is_transcodable(string: VALUE) -> bool {
+    raw_encoding(string) != Some(Text::Utf8)
+        && text_kind(string) == Text::Other
+        && !is_ascii(string)
+}
+
 /// Transcodes text to UTF-8.
 ///
 /// # Errors
