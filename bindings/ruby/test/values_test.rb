@@ -41,6 +41,58 @@ class ValuesTest < Minitest::Test
     [Money, Pair, A, B].each { |type| R.unregister(type) }
   end
 
+  def by_identity(**)
+    hash = {}.compare_by_identity
+    [+"a", +"a", [1], [1], 7, :x].each_with_index { |key, index| hash[key] = index }
+    hash
+  end
+
+  def test_a_hash_by_identity_keeps_equal_keys
+    hash = by_identity
+    bytes = ::Marshal.dump(hash)
+    wrapped = R.convert(bytes, from: :marshal, to: :json, on_loss: :wrap)
+    [R::Marshal.load(bytes), R::Marshal.load(bytes, freeze: true), R::JSON.load(wrapped, unwrap: true)].each do |found|
+      assert_predicate found, :compare_by_identity?
+      assert_equal hash.keys.map(&:to_s), found.keys.map(&:to_s)
+      assert_equal hash.values, found.values
+    end
+    assert_predicate R::Marshal.load(bytes, freeze: true), :frozen?
+    assert_equal bytes, R::Marshal.dump(R::Marshal.load(bytes))
+  end
+
+  def test_a_hash_by_identity_with_a_default_or_with_itself_in_it
+    hash = by_identity
+    hash.default = { "a" => 1 }
+    [{}, { freeze: true }].each do |options|
+      found = R::Marshal.load(::Marshal.dump([hash, { "a" => 1 }]), **options)[0]
+      assert_equal [hash.values, true, hash.default], [found.values, found.compare_by_identity?, found.default]
+      refute_predicate found.default, :compare_by_identity?
+    end
+    hash = by_identity
+    hash[:self] = hash
+    found = R::Marshal.load(::Marshal.dump([hash, hash]))
+    assert_same found[0], found[1]
+    assert_same found[0], found[0][:self]
+    assert_equal 7, found[0].size
+    assert_raises(R::DecodeError) { R::JSON.load('{"$ruby:identity":"","value":[1,2]}', unwrap: true) }
+  end
+
+  def test_a_regexp_keeps_its_flags
+    [/x/, /x/i, /x/m, /x/x, /x/u, /x/n, /\u00E9/, /x/mixn].each do |regexp|
+      found = R::Marshal.load(::Marshal.dump(regexp), permit: [Regexp])
+      assert_equal [regexp, regexp.options], [found, found.options]
+    end
+  end
+
+  def test_core_classes_that_ruby_would_not_make_are_errors_of_ours
+    broken = ["I/\b[/a\x00\x06:\x06EF", "U:\rRational[\ai\x06i\x00",
+              "o:\nRange\b:\texclF:\nbegini\x06:\bendI\"\x06a\x06:\x06ET", "I:\x06\xFF\x06:\x06ET"]
+    broken.each do |bytes|
+      bytes = "\x04\b".b + bytes.b
+      assert_raises(R::DecodeError, bytes.inspect) { R::Marshal.load(bytes, permit: R::Marshal::CORE) && flunk(bytes.inspect) }
+    end
+  end
+
   def test_bson_has_the_options_of_the_gem_bson
     { /a/ => "m", /a/i => "im", /a/m => "ms", /a/x => "mx", /a/mix => "imsx" }.each do |regexp, letters|
       assert_equal R::Special.new(:regex, "a", letters), R::BSON.load(R::BSON.dump({ "r" => regexp }))["r"]

@@ -92,8 +92,7 @@ module Regauge
         check(kind, value)
         case kind
         when "default" then return with_default(value)
-        when "identity" then return changed(value, &:compare_by_identity)
-        when "symbol" then return value.to_sym
+        when "symbol" then return symbol(value)
         when "raw" then return Native.marshal_number(value)
         end
         type = permitted(name_for(kind, name), permit)
@@ -106,7 +105,7 @@ module Regauge
       # but one in the reversible notation can.
       # one in the reversible notation can.
       INSIDE = {
-        "default" => ::Hash, "identity" => ::Hash, "symbol" => ::String, "raw" => ::String, "struct" => ::Hash,
+        "default" => ::Hash, "symbol" => ::String, "raw" => ::String, "struct" => ::Hash,
         "object" => ::Hash, "dump" => ::String, "set" => ::Array, "regexp" => ::String, "class" => ::String,
         "module" => ::String, "class_or_module" => ::String
       }.freeze
@@ -134,6 +133,12 @@ module Regauge
         ::Module.instance_method(:name).bind_call(type)
       end
 
+      def symbol(value)
+        value.to_sym
+      rescue EncodingError => error
+        raise DecodeError, "found a symbol that Ruby does not take: #{error.message}"
+      end
+
       def made(kind, name, type, value)
         case kind
         when "object" then range(type, value)
@@ -141,7 +146,7 @@ module Regauge
         when "dump" then load_dump(type, value)
         when "marshal_dump" then load_marshal(type, value)
         when "set" then type.new(value)
-        when "regexp" then Build.regexp(value, name)
+        when "regexp" then regexp(value, name)
         when "class", "module", "class_or_module" then type
         when "subclass" then subclass(type, value)
         when "extended" then changed(value) { |own| own.extend(type) }
@@ -161,6 +166,14 @@ module Regauge
         raise DecodeError, "found an object of #{type} as a Range" unless type.equal?(::Range)
 
         ::Range.new(value["begin"], value["end"], value["excl"])
+      rescue ArgumentError => error
+        raise DecodeError, "found a Range that Ruby does not take: #{error.message}"
+      end
+
+      def regexp(source, options)
+        Build.regexp(source, options)
+      rescue RegexpError, ArgumentError => error
+        raise DecodeError, "found a Regexp that Ruby does not take: #{error.message}"
       end
 
       def struct(type, value)
@@ -194,7 +207,11 @@ module Regauge
           unless value in [::Numeric, ::Numeric]
             raise DecodeError, "found #{value.inspect[0, 40]} in a #{type}, expected two numbers"
           end
-          return type.equal?(::Rational) ? Rational(*value) : Complex(*value)
+          begin
+            return type.equal?(::Rational) ? Rational(*value) : Complex(*value)
+          rescue ZeroDivisionError, TypeError, RangeError => error
+            raise DecodeError, "found a #{type} that Ruby does not take: #{error.message}"
+          end
         end
 
         object = type.allocate

@@ -30,6 +30,8 @@ enum Kind {
     Pairs,
     /// An array or map created when it began: it is below its values.
     Early,
+    /// A map that becomes a hash that compares its keys by identity.
+    ById,
     /// An anchor with this number.
     Anchor(u64),
     /// A type: its name is below its value.
@@ -42,6 +44,9 @@ enum Typed {
     /// An object with instance variables; it is on the stack after its name if an alias may refer
     /// to it.
     Object { early: bool },
+    /// A hash that compares its keys by identity; it is on the stack after its name if an alias may
+    /// refer to it.
+    Identity { early: bool },
     /// The encoding of a string.
     Encoding,
     /// Instance variables of a value that is not a plain object.
@@ -66,6 +71,8 @@ pub struct Build<'a> {
     frames: Vec<Frame>,
     /// Whether the next container has to be created when it begins.
     early: bool,
+    /// The number of open types [`Typed::Identity`].
+    identities: u32,
     /// A non-local exit from a Ruby method.
     pub jump: Option<Jump>,
     /// Whether Ruby methods must not be called: the document is read for its error's path.
@@ -81,6 +88,7 @@ impl<'a> Build<'a> {
             settings,
             frames: Vec::new(),
             early: false,
+            identities: 0,
             jump: None,
             quiet: false,
             fidelity: Fidelity::new(OnLoss::Approximate, settings.core.from),
@@ -107,6 +115,7 @@ impl<'a> Build<'a> {
         self.scratch.symbols.truncate(0);
         self.frames.clear();
         self.early = false;
+        self.identities = 0;
     }
 
     #[inline(always)]
@@ -310,6 +319,66 @@ impl<'a> Build<'a> {
         }
         self.scratch.values.truncate(start);
         self.push(object)
+    }
+
+    /// Ends a hash that compares its keys by identity: its name is at `base - 1`, or before the hash,
+    /// followed by its pairs.
+    #[cold]
+    fn end_identity(&mut self, base: usize, early: bool) -> Result {
+        self.identities -= 1;
+        let values = &self.scratch.values;
+        let start = base - 1 - usize::from(early);
+        let count = values.len() - base;
+        if count == 1 && !early && ruby::is_hash(values.at(base)) {
+            // One with a default value, in which it is.
+            let hash = values.at(base);
+            if matches!(ruby::call(hash, names().id_by_identity, &[]), Ok(ruby::TRUE)) {
+                values.truncate(start);
+                return self.push(hash);
+            }
+        }
+        if !count.is_multiple_of(2) {
+            return Err(Error::new(
+                ErrorKind::Unsupported,
+                "found no map in a hash that compares its keys by identity",
+            ));
+        }
+        let hash = if early { values.at(base - 1) } else { ruby::hash() };
+        // Below its pairs, where the collector sees it.
+        values.set(base - 1, hash);
+        self.fill_by_identity(hash, base)?;
+        self.scratch.values.truncate(start);
+        self.push(hash)
+    }
+
+    /// Fills a hash that compares its keys by identity with the pairs from `base` on.
+    fn fill_by_identity(&mut self, hash: VALUE, base: usize) -> Result {
+        let values = &self.scratch.values;
+        for index in (base..values.len()).step_by(2) {
+            let key = values.at(index);
+            // Equal keys are one object on the stack, because they come from a cache.
+            let own = if ruby::is_string(key) { ruby::copy(key) } else { key };
+            values.set(index, own);
+        }
+        if let Err(jump) = ruby::fill_by_identity(hash, values.from(base)) {
+            return self.jumped(jump);
+        }
+        if self.settings.freeze {
+            ruby::freeze(hash);
+        }
+        Ok(())
+    }
+
+    /// Returns whether the map that begins is the hash with a default value that compares its keys by
+    /// identity: in a type `default`, under the key `hash`.
+    #[cold]
+    fn is_by_identity(&self) -> bool {
+        let [.., outer, typed, map] = self.frames.as_slice() else { return false };
+        let values = &self.scratch.values;
+        matches!(outer.kind, Kind::Typed(Typed::Identity { .. }))
+            && typed.kind == Kind::Typed(Typed::Other(Origin::Ruby))
+            && map.kind == Kind::Map
+            && crate::options::word(values.at(values.len() - 1)).as_deref() == Some("hash")
     }
 
     /// Ends a value with instance variables: `value`, the value, `ivars`, a hash.

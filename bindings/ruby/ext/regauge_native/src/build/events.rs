@@ -199,9 +199,16 @@ impl Sink for Build<'_> {
         }
         let pairs = matches!(
             self.frames.last(),
-            Some(Frame { kind: Kind::Typed(Typed::Object { .. } | Typed::Variables), .. })
+            Some(Frame {
+                kind: Kind::Typed(Typed::Object { .. } | Typed::Variables | Typed::Identity { .. }),
+                ..
+            })
         );
-        self.open(if pairs { Kind::Pairs } else { Kind::Map });
+        self.open(match pairs {
+            true => Kind::Pairs,
+            false if self.identities > 0 && self.is_by_identity() => Kind::ById,
+            false => Kind::Map,
+        });
         Ok(())
     }
 
@@ -248,6 +255,12 @@ impl Sink for Build<'_> {
         let base = frame.base as usize;
         match frame.kind {
             Kind::Pairs => Ok(()),
+            Kind::ById => {
+                let hash = ruby::hash();
+                self.fill_by_identity(hash, base)?;
+                self.scratch.values.truncate(base);
+                self.push(hash)
+            }
             Kind::Early => {
                 let hash = self.scratch.values.at(base - 1);
                 self.hash(hash, base, frame.plain)?;
@@ -286,6 +299,15 @@ impl Sink for Build<'_> {
                 }
                 Typed::Object { early }
             }
+            (Origin::Ruby, "identity") => {
+                if early {
+                    let hash = ruby::hash();
+                    self.name_early(hash);
+                    self.push(hash)?;
+                }
+                self.identities += 1;
+                Typed::Identity { early }
+            }
             (Origin::Ruby, "encoding") => Typed::Encoding,
             (Origin::Ruby, "ivars") => Typed::Variables,
             (origin, kind) => {
@@ -302,6 +324,7 @@ impl Sink for Build<'_> {
         let base = frame.base as usize;
         match frame.kind {
             Kind::Typed(Typed::Object { early }) => self.end_object(base, early),
+            Kind::Typed(Typed::Identity { early }) => self.end_identity(base, early),
             Kind::Typed(Typed::Encoding) => {
                 let values = &self.scratch.values;
                 let (name, string) = (values.at(base - 1), values.at(base));

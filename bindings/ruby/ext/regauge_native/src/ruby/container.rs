@@ -87,6 +87,19 @@ pub fn hash_insert(hash: VALUE, pairs: &[VALUE], plain: bool) -> Result<(), Jump
     .map(drop)
 }
 
+/// Makes an empty hash compare its keys by identity, and inserts pairs (key, value, key, …).
+pub fn fill_by_identity(hash: VALUE, pairs: &[VALUE]) -> Result<(), Jump> {
+    call(hash, id(c"compare_by_identity"), &[])?;
+    protect(|| {
+        for pair in pairs.chunks_exact(2) {
+            // SAFETY: the lock; under `protect`; the hash was created here.
+            unsafe { rb_sys::rb_hash_aset(hash, pair[0], pair[1]) };
+        }
+        NIL
+    })
+    .map(drop)
+}
+
 /// Returns the number of pairs in a hash.
 #[inline]
 pub fn hash_size(hash: VALUE) -> usize {

@@ -170,6 +170,12 @@ pub fn to_utf8(string: VALUE) -> Result<VALUE, Jump> {
     })
 }
 
+/// Returns a copy of a string, which is not frozen.
+pub fn copy(string: VALUE) -> VALUE {
+    // SAFETY: the lock; no exception for a string.
+    unsafe { rb_sys::rb_str_dup(string) }
+}
+
 /// Returns an immutable string with the same bytes: the string itself if it is frozen.
 pub fn frozen_string(string: VALUE) -> VALUE {
     // SAFETY: the lock; no exception.
