@@ -108,4 +108,15 @@ class WrapTest < Minitest::Test
     assert_equal text, read.call(unwrap: true)
     refute_equal text, read.call
   end
+
+  def test_rows_that_are_wrapped_as_a_whole
+    rows = [5, 6]
+    wrapped = R::CSV.dump(rows, on_loss: :wrap)
+    assert_equal rows, R::CSV.load(wrapped, unwrap: true)
+    assert_equal rows, R::CSV.each(wrapped, unwrap: true).to_a
+    lines = R::NDJSON.dump([{ "a" => "x".b }, "y".b], on_loss: :wrap)
+    assert_equal [{ "a" => "x".b }, "y".b], R::NDJSON.load(lines, unwrap: true)
+    error = assert_raises(R::DecodeError) { R::NDJSON.load("1\n{\"a\":{\"$bytes\":5}}\n", unwrap: true) }
+    assert_equal "$[1].a", error.path
+  end
 end

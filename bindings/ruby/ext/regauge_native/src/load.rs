@@ -75,7 +75,7 @@ fn documents(
 ) -> regauge::Result {
     let core = &settings.core;
     if core.unwraps() {
-        return slowly(bytes, settings, &mut Unwrap::new(build, &core.limits));
+        return slowly(bytes, settings, build);
     }
     if core.from == Format::Marshal {
         return marshal(bytes, settings, scratch, build);
@@ -108,9 +108,34 @@ fn marshal(
     Ok(())
 }
 
-/// Reads into any sink, through dynamic dispatch.
+/// Reads into any sink, through dynamic dispatch; out of the notation if the settings ask for that.
 fn slowly(bytes: &[u8], settings: &Settings, sink: &mut dyn Sink) -> regauge::Result {
-    settings.core.from.visit(Load { bytes, settings, sink })
+    match settings.core.unwraps() {
+        true => settings.core.from.visit(LoadWrapped { bytes, settings, sink }),
+        false => settings.core.from.visit(Load { bytes, settings, sink }),
+    }
+}
+
+/// Reads the documents of some bytes into a sink, each out of the notation.
+struct LoadWrapped<'l> {
+    bytes: &'l [u8],
+    settings: &'l Settings,
+    sink: &'l mut dyn Sink,
+}
+
+impl Visitor for LoadWrapped<'_> {
+    type Output = regauge::Result;
+
+    fn visit<C: Codec>(self) -> regauge::Result {
+        let core = &self.settings.core;
+        let mut reader = Reader::from_slice(C::parser(core), self.bytes);
+        if !matches!(C::FORMAT, Format::Ndjson | Format::Csv | Format::Tsv) {
+            return one(&mut reader, self.bytes, &mut Unwrap::new(self.sink, &core.limits));
+        }
+        self.sink.begin_array(None)?;
+        while reader.next(&mut Unwrap::new(&mut *self.sink, &core.limits))? {}
+        self.sink.end_array()
+    }
 }
 
 /// Reads the documents of some bytes into a sink.
@@ -180,12 +205,7 @@ fn explain(mut error: Error, bytes: &[u8], settings: &Settings, mut build: Build
         build.reset();
         build.quiet = true;
         let mut tracker = Tracker::new(&mut build);
-        if settings.core.unwraps() {
-            let mut unwrap = Unwrap::new(&mut tracker, &settings.core.limits);
-            let _ = slowly(bytes, settings, &mut unwrap);
-        } else {
-            let _ = slowly(bytes, settings, &mut tracker);
-        }
+        let _ = slowly(bytes, settings, &mut tracker);
         error = error.at_path(tracker.path());
     }
     located(error, bytes, settings.core.from)
