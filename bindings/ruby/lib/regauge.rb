@@ -3,12 +3,12 @@
 # Fast, safe codecs for sixteen formats, a Marshal that runs no code, and MARC records.
 #
 # Every format is a module with `load`, `dump`, `load_file`, `each` and `Writer`, so each can be
-# used wherever Ruby expects a coder:
+# used wherever Ruby expects a coder; for Active Record, which loads nil too, `with` makes one:
 #
 #   Regauge::JSON.load('{"a":1}')              # => {"a"=>1}
 #   Regauge::MessagePack.dump({ "a" => 1 })    # => "\x81\xA1a\x01"
 #   Regauge::YAML.load_file("config.yml")
-#   Regauge::NDJSON.each("events.ndjson") { |event| … }
+#   Regauge::NDJSON.each_file("events.ndjson") { |event| … }
 #   Regauge.convert(bytes, from: :bson, to: :json)
 #
 # See docs/ruby.md for the options, the types, and what is refused.
