@@ -1,7 +1,7 @@
 //! What a migration has replaced, so that it can be undone: a line of JSON for each value, written to the disk
 //! before the value is.
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 
@@ -107,8 +107,10 @@ impl Entry {
 
 /// How much is read at once, to find the end of the last whole line.
 const BLOCK_BYTES: usize = 64 << 10;
+/// How every entry begins.
+const BEGIN: &[u8] = b"{\"database\":";
 
-/// A journal that grows.
+/// A journal that grows. Nobody else can open it meanwhile.
 pub struct Journal {
     file: File,
 }
@@ -117,26 +119,23 @@ impl Journal {
     /// Opens a journal to add to; a new one can be read by its owner only. A last line that was cut is removed.
     ///
     /// # Errors
-    /// Those of the file.
+    /// `InvalidData` for a file that is not a journal, which stays as it is; `WouldBlock` if another process has the
+    /// journal open; otherwise those of the file.
     pub fn append(path: &Path) -> io::Result<Journal> {
         match regauge_os::create_private_file(path) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
             _ => {}
         }
         let mut file = File::options().append(true).read(true).open(path)?;
-        let mut end = file.metadata()?.len();
-        let mut block = vec![0; BLOCK_BYTES];
-        while end > 0 {
-            let length = end.min(BLOCK_BYTES as u64) as usize;
-            file.seek(SeekFrom::Start(end - length as u64))?;
-            file.read_exact(&mut block[..length])?;
-            let whole = block[..length].iter().rposition(|byte| *byte == b'\n');
-            end -= (length - whole.map_or(0, |at| at + 1)) as u64;
-            if whole.is_some() {
-                break;
-            }
+        lock(&file)?;
+        let length = file.metadata()?.len();
+        let end = whole_lines(&mut file, length)?;
+        if end > 0 && !begins_with_entry(&file)? || end < length && !is_cut_entry(&file, end)? {
+            return Err(no_journal());
         }
-        file.set_len(end)?;
+        if end < length {
+            file.set_len(end)?;
+        }
         Ok(Journal { file })
     }
 
@@ -144,11 +143,79 @@ impl Journal {
     ///
     /// # Errors
     /// Those of the file.
-    pub fn add(&mut self, entries: &[Entry]) -> io::Result<()> {
-        let lines: String = entries.iter().map(|entry| format!("{}\n", entry.line())).collect();
-        self.file.write_all(lines.as_bytes())?;
+    pub fn add<'e>(&mut self, entries: impl IntoIterator<Item = &'e Entry>) -> io::Result<()> {
+        for entry in entries {
+            // In one call, so that a full disk cuts no line but the last.
+            self.file.write_all(format!("{}\n", entry.line()).as_bytes())?;
+        }
         self.file.sync_data()
     }
+}
+
+/// Keeps other processes out until the file is closed, even by a crash.
+fn lock(file: &File) -> io::Result<()> {
+    match file.try_lock() {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => Err(io::Error::new(
+            io::ErrorKind::WouldBlock,
+            "another process is using this journal; wait until it ends, or give another file",
+        )),
+        // A file system without locks.
+        Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(()),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// Returns where the last whole line of a file of this length ends.
+fn whole_lines(file: &mut File, length: u64) -> io::Result<u64> {
+    let mut end = length;
+    let mut block = vec![0; BLOCK_BYTES];
+    while end > 0 {
+        let length = end.min(BLOCK_BYTES as u64) as usize;
+        file.seek(SeekFrom::Start(end - length as u64))?;
+        file.read_exact(&mut block[..length])?;
+        let whole = block[..length].iter().rposition(|byte| *byte == b'\n');
+        end -= (length - whole.map_or(0, |at| at + 1)) as u64;
+        if whole.is_some() {
+            break;
+        }
+    }
+    Ok(end)
+}
+
+/// Returns whether the first line of a file is an entry.
+fn begins_with_entry(mut file: &File) -> io::Result<bool> {
+    // Another file may have no second line, and any length.
+    file.seek(SeekFrom::Start(0))?;
+    let mut begin = [0; BEGIN.len()];
+    if let Err(error) = file.read_exact(&mut begin) {
+        return if error.kind() == io::ErrorKind::UnexpectedEof { Ok(false) } else { Err(error) };
+    }
+    if begin != BEGIN {
+        return Ok(false);
+    }
+    file.seek(SeekFrom::Start(0))?;
+    let mut line = Vec::new();
+    BufReader::new(file).read_until(b'\n', &mut line)?;
+    Ok(str::from_utf8(&line).is_ok_and(|line| Entry::parse(line).is_some()))
+}
+
+/// Returns whether what follows the last whole line begins as an entry does.
+fn is_cut_entry(mut file: &File, start: u64) -> io::Result<bool> {
+    file.seek(SeekFrom::Start(start))?;
+    let mut tail = Vec::new();
+    file.take(BLOCK_BYTES as u64).read_to_end(&mut tail)?;
+    let Some(rest) = tail.strip_prefix(BEGIN) else { return Ok(BEGIN.starts_with(&tail)) };
+    let rest = &rest[rest.iter().take_while(|byte| byte.is_ascii_digit()).count()..];
+    let names =
+        [&b",\"key\":\""[..], b",\"field\":\"", b",\"index\":", b",\"member\":", b",\"score\":\""];
+    Ok(names.iter().any(|name| rest.starts_with(name) || name.starts_with(rest)))
+}
+
+#[cold]
+fn no_journal() -> io::Error {
+    let message = "found a file that is not a journal of migrate, expected one or a new name; it stays as it is";
+    io::Error::new(io::ErrorKind::InvalidData, message)
 }
 
 /// Reads a journal from its beginning.
@@ -158,12 +225,14 @@ pub struct Entries {
 }
 
 impl Entries {
-    /// Opens a journal.
+    /// Opens a journal, which nobody else can open meanwhile.
     ///
     /// # Errors
-    /// Those of the file.
+    /// `WouldBlock` if another process has it open; otherwise those of the file.
     pub fn open(path: &Path) -> io::Result<Entries> {
-        Ok(Entries { read: BufReader::new(File::open(path)?), line: 0 })
+        let file = File::open(path)?;
+        lock(&file)?;
+        Ok(Entries { read: BufReader::new(file), line: 0 })
     }
 }
 
@@ -218,6 +287,7 @@ mod tests {
         let all = places.map(entry);
         let mut journal = Journal::append(&path).unwrap();
         journal.add(&all[..1]).unwrap();
+        drop(journal);
         Journal::append(&path).unwrap().add(&all[1..]).unwrap();
         let data = std::fs::metadata(&path).unwrap();
         assert_eq!(regauge_os::mode_if_shared(&data), None);
@@ -234,5 +304,42 @@ mod tests {
         }
         std::fs::write(&path, "{}\n").unwrap();
         assert!(read(&path).unwrap_err().to_string().contains("line 1"));
+    }
+    #[test]
+    fn what_is_no_journal_stays_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("note.txt");
+        let whole = format!("{}\n", entry(Place::Whole).line());
+        for bytes in [
+            "no newline",
+            "a line\n",
+            "a line\nand another",
+            "{}\n",
+            "{\"database\": 1}",
+            "{\"database\":1,\"name\":2}",
+            &format!("{whole}a note"),
+            &format!("a note\n{whole}"),
+        ] {
+            std::fs::write(&path, bytes).unwrap();
+            let error = Journal::append(&path).err().expect(bytes);
+            assert_eq!(error.kind(), io::ErrorKind::InvalidData, "{bytes}");
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), bytes);
+        }
+    }
+
+    #[test]
+    fn a_journal_has_one_user_at_a_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.ndjson");
+        let journal = Journal::append(&path).unwrap();
+        let error = Journal::append(&path).err().unwrap();
+        assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
+        assert!(error.to_string().contains("another process"), "{error}");
+        assert_eq!(Entries::open(&path).err().unwrap().kind(), io::ErrorKind::WouldBlock);
+        drop(journal);
+        let entries = Entries::open(&path).unwrap();
+        assert_eq!(Journal::append(&path).err().unwrap().kind(), io::ErrorKind::WouldBlock);
+        drop(entries);
+        Journal::append(&path).unwrap();
     }
 }
