@@ -16,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 mod ahead;
+mod coded;
 mod compressed;
 pub mod journal;
 pub mod look;

@@ -6,11 +6,11 @@ pub use regauge::model::risk::Risk;
 
 use regauge::detect::HEAD_BYTES;
 use regauge::envelope::{self, Opened, Row, Tools};
-use regauge::{Format, Limits, Options, marshal, pickle, values};
+use regauge::{Error, Format, Limits, Options, values};
 use regauge_packing::Values;
 
 use crate::plain::{self, MAGIC, TEXT};
-use crate::{compressed, php};
+use crate::{coded, compressed, php};
 
 /// How many compressions are undone, one inside the other.
 const STEPS_MAX: usize = 3;
@@ -78,6 +78,8 @@ pub enum Danger {
     Data,
     /// It creates values of the language's own library.
     Harmless,
+    /// It is not recognised, or encrypted: nothing is known.
+    Unknown,
     /// It is broken, or relies on what the program supplies.
     Incomplete,
     /// It needs classes of the application, or calls code that is not known to be harmless.
@@ -88,10 +90,11 @@ pub enum Danger {
 
 impl Danger {
     /// Every danger, from the least.
-    pub const ALL: [Danger; 6] = [
+    pub const ALL: [Danger; 7] = [
         Danger::None,
         Danger::Data,
         Danger::Harmless,
+        Danger::Unknown,
         Danger::Incomplete,
         Danger::Classes,
         Danger::Attack,
@@ -103,6 +106,7 @@ impl Danger {
             Danger::None => "no-code",
             Danger::Data => "data",
             Danger::Harmless => "harmless-types",
+            Danger::Unknown => "unknown",
             Danger::Incomplete => "incomplete",
             Danger::Classes => "unknown-code",
             Danger::Attack => "attack",
@@ -123,6 +127,8 @@ pub struct Look {
     pub inside: Option<Vec<u8>>,
     /// The first bytes, if it is unknown.
     pub begins: Option<[u8; 4]>,
+    /// Why it could not be read to its end, although its language would load it, or a part of it.
+    pub broken: Option<Error>,
 }
 
 /// Looks into values, within limits.
@@ -164,11 +170,12 @@ impl Looker {
                 continue;
             }
             let found = self.named(now, told);
+            let unsnapped = (found.form.codec == Codec::Unknown && steps.len() < STEPS_MAX)
+                .then(|| compressed::unsnapped(now, &self.limits))
+                .flatten();
+            let is_snappy = unsnapped.is_some();
             // A block of Snappy has no mark: what is inside has to be something.
-            if found.form.codec == Codec::Unknown
-                && steps.len() < STEPS_MAX
-                && let Some(unpacked) = compressed::unsnapped(now, &self.limits)
-            {
+            if let Some(unpacked) = unsnapped {
                 let again = self.look(&unpacked);
                 if again.form.codec != Codec::Unknown {
                     let mut steps = steps;
@@ -178,6 +185,12 @@ impl Looker {
                         .with_steps(steps);
                 }
             }
+            let found = match found.form.codec {
+                Codec::Unknown | Codec::Text => {
+                    coded::broken(now, &self.limits, is_snappy).unwrap_or(found)
+                }
+                _ => found,
+            };
             return Look { inside, ..found.with_steps(steps) };
         }
     }
@@ -200,7 +213,9 @@ impl Looker {
             Err(_) => return None,
         };
         let Opened { layers, format, bytes } = opened;
-        let mut found = self.format(&bytes, format)?.with_steps(steps.to_vec());
+        let found =
+            self.format(&bytes, format).or_else(|| coded::broken(&bytes, &self.limits, false))?;
+        let mut found = found.with_steps(steps.to_vec());
         for layer in &layers {
             found.form.rows.push(layer.row.name);
             found.form.envelopes.push(layer.row.title);
@@ -255,47 +270,7 @@ impl Looker {
     fn format(&self, bytes: &[u8], format: Format) -> Option<Look> {
         let form = Form::bare(vec![], Codec::Format(format));
         match format {
-            Format::Marshal => {
-                let survey = marshal::survey(bytes, &self.limits);
-                if survey.error.is_some() || survey.documents == 0 {
-                    return None;
-                }
-                let mut look = Look::of(form, None);
-                look.danger = match survey.verdict() {
-                    marshal::Verdict::Data => Danger::Data,
-                    marshal::Verdict::HarmlessTypes => Danger::Harmless,
-                    marshal::Verdict::Incomplete => Danger::Incomplete,
-                    marshal::Verdict::UnknownClasses | marshal::Verdict::UnknownCode => {
-                        Danger::Classes
-                    }
-                    marshal::Verdict::Attack => Danger::Attack,
-                };
-                for class in survey.classes {
-                    let risk = look.classes.entry(class.name).or_insert(class.risk);
-                    *risk = class.risk.max(*risk);
-                }
-                Some(look)
-            }
-            Format::Pickle => {
-                let survey = pickle::survey(bytes, &self.limits);
-                if survey.error.is_some() || survey.pickles == 0 {
-                    return None;
-                }
-                let mut look = Look::of(form, None);
-                look.danger = match survey.verdict() {
-                    pickle::Verdict::Data => Danger::Data,
-                    pickle::Verdict::HarmlessTypes => Danger::Harmless,
-                    pickle::Verdict::Incomplete => Danger::Incomplete,
-                    pickle::Verdict::UnknownCode => Danger::Classes,
-                    pickle::Verdict::Attack => Danger::Attack,
-                };
-                for import in survey.imports {
-                    let name = format!("{}.{}", import.module, import.name);
-                    let risk = look.classes.entry(name).or_insert(import.risk);
-                    *risk = import.risk.max(*risk);
-                }
-                Some(look)
-            }
+            Format::Marshal | Format::Pickle => coded::whole(bytes, format, &self.limits),
             _ => {
                 let mut options = Options::new(format, format);
                 options.limits = self.limits;
@@ -362,7 +337,7 @@ fn short(bytes: &[u8]) -> Option<Codec> {
 }
 
 impl Form {
-    fn bare(steps: Vec<&'static str>, codec: Codec) -> Form {
+    pub(crate) fn bare(steps: Vec<&'static str>, codec: Codec) -> Form {
         Form { envelopes: vec![], rows: vec![], steps, codec }
     }
 
@@ -374,8 +349,12 @@ impl Form {
 }
 
 impl Look {
-    fn of(form: Form, inside: Option<Vec<u8>>) -> Look {
-        Look { form, classes: BTreeMap::new(), danger: Danger::None, inside, begins: None }
+    pub(crate) fn of(form: Form, inside: Option<Vec<u8>>) -> Look {
+        let danger = match form.codec {
+            Codec::Unknown | Codec::Sealed => Danger::Unknown,
+            _ => Danger::None,
+        };
+        Look { form, classes: BTreeMap::new(), danger, inside, begins: None, broken: None }
     }
 
     fn with_steps(mut self, steps: Vec<&'static str>) -> Look {

@@ -19,7 +19,7 @@ const ROWS: usize = 15;
 const PREFIX: usize = 44;
 
 /// What bars are made of, with its colour.
-const PARTS: [(&str, &[Danger], Ink); 3] = [
+const PARTS: [(&str, &[Danger], Ink); 4] = [
     ("the format cannot run code", &[Danger::None], Ink::Series(0)),
     ("plain data or types of its language", &[Danger::Data, Danger::Harmless], Ink::Series(2)),
     (
@@ -27,6 +27,7 @@ const PARTS: [(&str, &[Danger], Ink); 3] = [
         &[Danger::Incomplete, Danger::Classes, Danger::Attack],
         Ink::Series(1),
     ),
+    ("not recognised", &[Danger::Unknown], Ink::Faint),
 ];
 
 /// The bytes of a prefix, part by part.

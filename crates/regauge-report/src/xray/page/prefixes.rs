@@ -102,7 +102,8 @@ fn loading(tally: &Tally) -> Cell {
         Danger::None => ("cannot run code", Tone::Good),
         Danger::Data => ("plain data", Tone::Good),
         Danger::Harmless => ("types of its language", Tone::Care),
-        Danger::Incomplete => ("relies on the program", Tone::Care),
+        Danger::Unknown => ("not known", Tone::Care),
+        Danger::Incomplete => ("broken, or relies on the program", Tone::Care),
         Danger::Classes => ("needs classes", Tone::Bad),
         Danger::Attack => ("known from attacks", Tone::Bad),
     };
