@@ -219,7 +219,7 @@ fn values_are_replaced_if_they_are_unchanged() {
     assert_eq!(replace(&at(b"zset", Some(Part::Score(9.0)))).unwrap(), Replaced::Changed);
     for place in [at(b"set", Some(Part::Member)), at(b"zset", Some(Part::Score(1.25)))] {
         let error = replace(&place).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Refused);
+        assert_eq!(error.kind(), ErrorKind::Unrepresentable);
         assert!(error.to_string().contains("among the members"), "{error}");
     }
     // A server that has restarted knows no scripts.

@@ -27,7 +27,7 @@ pub(super) fn replace(
         link.select(at.database)?;
         let answer = run(link, at, old, new)?;
         let redis::Value::ServerError(error) = answer else {
-            return outcome(link, at, &answer);
+            return outcome(link, &answer);
         };
         if error.code() != "MOVED" {
             return Err(super::link::failed(&link.name, "replace a value", &error.into()));
@@ -84,18 +84,17 @@ fn load(link: &mut Link) -> Result<Vec<u8>> {
     bytes(answer).ok_or_else(|| link.unexpected(doing, "no digest"))
 }
 
-fn outcome(link: &Link, at: &At<'_>, answer: &redis::Value) -> Result<Replaced> {
+fn outcome(link: &Link, answer: &redis::Value) -> Result<Replaced> {
     match number(answer) {
         Some(0) => Ok(Replaced::Gone),
         Some(1) => Ok(Replaced::Changed),
         Some(2) => Ok(Replaced::Done),
         Some(3) => {
             let message = format!(
-                "redis {}: key \"{}\": found the new value among the members, expected to add it",
-                link.name,
-                shown(at.key)
+                "redis {}: found the new value among the members of the key, expected to add it",
+                link.name
             );
-            Err(Error::new(ErrorKind::Refused, message)
+            Err(Error::unrepresentable(message)
                 .hint("two members would become one; remove one of them first"))
         }
         _ => Err(link.unexpected("replace a value", "an answer that is no number")),
