@@ -12,6 +12,7 @@ use regauge_sources::sql::{self, Access, Sql};
 use crate::args::When;
 use crate::failure::{Failure, Result, named};
 use crate::progress::Meter;
+use crate::words;
 
 /// How the addresses of servers begin.
 const SCHEMES: [&str; 8] = [
@@ -133,7 +134,11 @@ pub fn open(
 /// Connects to a server.
 #[cfg(feature = "servers")]
 fn server(address: &str, name: &str) -> Result<Box<dyn Source>> {
-    let failed = |error| Failure::data(name, error);
+    let failed = |error: Error| match error.kind() {
+        // A wrong address, user or password.
+        ErrorKind::Refused => Failure::usage(format!("{name}: {}", words::text(&error))),
+        _ => Failure::data(name, error),
+    };
     if address.starts_with("memcached://") {
         let source = regauge_sources::memcached::Memcached::open(address).map_err(failed)?;
         return Ok(Box::new(source));
@@ -145,6 +150,14 @@ fn server(address: &str, name: &str) -> Result<Box<dyn Source>> {
 #[cfg(not(feature = "servers"))]
 fn server(_: &str, name: &str) -> Result<Box<dyn Source>> {
     Err(Failure::usage(format!("{name}: {WITHOUT_SERVERS}, or give a dump")))
+}
+
+/// Wraps an error of reading or writing a source. What a server refuses is no refusal of data.
+pub fn failed(name: &str, error: Error) -> Failure {
+    match error.kind() {
+        ErrorKind::Refused => Failure::Io(format!("{name}: {}", words::text(&error))),
+        _ => Failure::data(name, error),
+    }
 }
 
 /// Opens a column of a table or a field of a collection.

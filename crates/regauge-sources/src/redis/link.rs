@@ -82,13 +82,19 @@ impl Link {
         // been chosen by then, that is just as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let name = info.addr().to_string();
-        let open = || -> RedisResult<Connection> {
+        let open = |info: ConnectionInfo| -> RedisResult<Connection> {
             let connection = Client::open(info)?.get_connection_with_timeout(CONNECT_TIMEOUT)?;
             connection.set_read_timeout(Some(CALL_TIMEOUT))?;
             connection.set_write_timeout(Some(CALL_TIMEOUT))?;
             Ok(connection)
         };
-        let connection = open().map_err(|error| failed(&name, "connect", &error))?;
+        let is_tls = matches!(info.addr(), redis::ConnectionAddr::TcpTls { .. });
+        let connection = open(info).map_err(|error| match error.code() {
+            None if is_tls => failed(&name, "connect", &error).hint(
+                "check that the server speaks TLS on this port; redis:// connects without TLS",
+            ),
+            _ => failed(&name, "connect", &error),
+        })?;
         let mut link =
             Link { connection, name, about: About::default(), database: None, script: None };
         // Users may be kept from either command. Redis before 7.2 does not have the second.
@@ -231,6 +237,12 @@ pub(super) fn failed(name: &str, doing: &str, error: &RedisError) -> Error {
             ErrorKind::Io,
             "the server is too busy, or something between drops the bytes; try again",
         ),
+        _ if error.to_string().contains("DB index is out of range") => {
+            (ErrorKind::Refused, "give a lower number of the database")
+        }
+        _ if doing == "connect" && (error.is_connection_dropped() || error.is_io_error()) => {
+            (ErrorKind::Io, "check that the server runs, and its host and port in the URL")
+        }
         _ if error.is_connection_dropped() || error.is_io_error() => (
             ErrorKind::Io,
             "what was read before is right; check that the server runs, and try again",

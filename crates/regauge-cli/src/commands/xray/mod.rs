@@ -151,7 +151,7 @@ pub fn run(arguments: &Xray) -> Result {
     lines.flush().map_err(|error| Failure::io("standard output", &error))?;
     drop(lines);
     if arguments.list {
-        return ran.map(drop).map_err(|error| Failure::data(name, error));
+        return ran.map(drop).map_err(|error| super::sources::failed(name, error));
     }
     let unread = Summary::default();
     let (summary, failed) = match &ran {
@@ -188,7 +188,7 @@ pub fn run(arguments: &Xray) -> Result {
     if let Some(folder) = &arguments.save {
         save(&report, folder).map_err(|error| Failure::io(folder.display(), &error))?;
     }
-    ran.map(drop).map_err(|error| Failure::data(name, error))
+    ran.map(drop).map_err(|error| super::sources::failed(name, error))
 }
 
 /// Writes the page, and says where it is.
