@@ -24,11 +24,7 @@ pub(crate) fn replace(
 ) -> Result<Replaced> {
     let key = at.key.strip_prefix(prefix).and_then(|key| str::from_utf8(key).ok());
     let Some(key) = key.filter(|_| at.part.is_none() && at.database == 0) else {
-        let (found, prefix) = (shown(at.key), shown(prefix));
-        let message =
-            format!("found the key \"{found}\", expected one that begins with \"{prefix}\"");
-        return Err(Error::new(ErrorKind::Refused, message)
-            .hint(format!("give the address of the {what} that the key is from")));
+        return Ok(Replaced::Elsewhere);
     };
     match swap(key).map_err(failed)? {
         Swapped::Done => Ok(Replaced::Done),

@@ -38,7 +38,6 @@ mod item;
 pub mod memcached;
 #[cfg(feature = "mongodb")]
 pub mod mongodb;
-#[cfg(any(feature = "redis", feature = "memcached", feature = "sql"))]
 mod pace;
 pub mod rdb;
 #[cfg(feature = "redis")]
@@ -48,5 +47,6 @@ mod source;
 pub mod sql;
 
 pub use item::{Item, Kind, Part};
+pub use pace::Pace;
 pub use regauge::{Error, Result};
 pub use source::{At, Flow, Replaced, Sample, Skipped, Source, Summary, Wanted};

@@ -3,13 +3,15 @@
 use std::time::{Duration, Instant};
 
 /// Bounds the keys per second.
-pub(crate) struct Pace {
+#[derive(Debug)]
+pub struct Pace {
     rate: Option<u32>,
     began: Instant,
     keys: u64,
 }
 
 impl Pace {
+    /// Creates one for this many keys per second; `None` for no limit.
     pub fn new(rate: Option<u32>) -> Pace {
         Pace { rate: rate.map(|rate| rate.max(1)), began: Instant::now(), keys: 0 }
     }

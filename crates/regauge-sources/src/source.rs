@@ -166,4 +166,6 @@ pub enum Replaced {
     Changed,
     /// The key or its part does not exist any more.
     Gone,
+    /// The key belongs to another table or collection than the source.
+    Elsewhere,
 }
