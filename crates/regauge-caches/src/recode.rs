@@ -1,10 +1,11 @@
 //! What a sample would take in other formats.
 
 use regauge::envelope::{Packer as _, Packing};
-use regauge::{Format, Limits, Options, convert_bytes};
+use regauge::{Error, Format, Limits, Options};
 use regauge_packing::Values;
 
 use crate::look::Codec;
+use crate::memory::converted;
 use crate::tally::Sample;
 
 /// The formats that every language of a cache reads.
@@ -61,7 +62,7 @@ pub fn recode(sample: &Sample, codec: Codec, limits: &Limits) -> Recoded {
         let converted = FORMATS.map(|to| {
             let mut options = Options::new(from, to);
             options.limits = *limits;
-            convert_bytes(inside, &options)
+            exactly(inside, &options)
         });
         if let Some(Err(error)) = converted.iter().find(|one| one.is_err()) {
             found.refused.get_or_insert_with(|| error.to_string());
@@ -84,6 +85,24 @@ pub fn recode(sample: &Sample, codec: Codec, limits: &Limits) -> Recoded {
         found.ways.sort_by_key(|way| way.bytes);
     }
     found
+}
+
+/// Converts a value, unless something would not be kept exactly.
+fn exactly(inside: &[u8], options: &Options) -> regauge::Result<Vec<u8>> {
+    let (bytes, summary) = converted(inside, options)?;
+    match summary.fidelity.losses().first() {
+        None => Ok(bytes),
+        Some(loss) => {
+            let kept = loss.examples.first().map_or_else(String::new, |first| {
+                format!(": found {}, would write {}", first.found, first.written)
+            });
+            let kind = loss.kind.name();
+            Err(Error::unrepresentable(format!(
+                "{} would not be kept exactly ({kind}){kept}",
+                options.to.title()
+            )))
+        }
+    }
 }
 
 /// Returns how long bytes are if they are compressed; as they are if that is shorter, as caches do.

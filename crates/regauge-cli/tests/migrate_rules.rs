@@ -150,3 +150,20 @@ fn wrong_rules_are_named() {
     assert!(ran.stderr.contains("cannot read none.toml: No such file"), "{}", ran.stderr);
     assert_eq!(bodies(&raw), VALUES);
 }
+
+#[test]
+fn classes_that_are_not_listed_are_counted() {
+    let folder = Folder::new();
+    let raw = Connection::open(folder.path("app.db")).unwrap();
+    raw.execute("CREATE TABLE jobs (id INTEGER PRIMARY KEY, body BLOB)", []).unwrap();
+    for n in 1000..2005 {
+        let name = format!("C{n}");
+        let body = [&b"\x04\x08o:\x0A"[..], name.as_bytes(), b"\0"].concat();
+        raw.execute("INSERT INTO jobs (body) VALUES (?1)", [body]).unwrap();
+    }
+    let text =
+        folder.run("migrate sqlite:app.db?table=jobs&column=body --to msgpack").status(3).text();
+    assert!(text.ends_with("# … and 5 more classes\n"), "{}", &text[text.len() - 200..]);
+    // The reason comes with what can be done about it.
+    assert!(text.contains("pass --objects "), "{}", &text[..500]);
+}

@@ -237,3 +237,118 @@ fn what_is_wrong_is_named() {
         );
     }
 }
+
+/// A folder with `app.db`: the tables `a` and `b` of pickles.
+fn pickles(values: &[&[u8]]) -> (Folder, Connection) {
+    let folder = Folder::new();
+    let raw = Connection::open(folder.path("app.db")).unwrap();
+    for table in ["a", "b"] {
+        raw.execute(&format!("CREATE TABLE {table} (id INTEGER PRIMARY KEY, v BLOB)"), []).unwrap();
+        for value in values {
+            raw.execute(&format!("INSERT INTO {table} (v) VALUES (?1)"), [value]).unwrap();
+        }
+    }
+    (folder, raw)
+}
+
+const LIST: &[u8] = b"\x80\x04]\x94K\x01a.";
+
+#[test]
+fn a_file_that_is_no_journal_stays_as_it_is() {
+    let (folder, _) = pickles(&[LIST]);
+    folder.write("note.txt", "no newline");
+    let migrate = "migrate sqlite:app.db?table=a&column=v --to msgpack --apply --journal note.txt";
+    let ran = folder.run(migrate).status(2);
+    assert!(ran.stderr.contains("note.txt: found a file that is not a journal"), "{}", ran.stderr);
+    assert_eq!(folder.text("note.txt"), "no newline");
+}
+
+#[test]
+fn a_journal_that_is_in_use_is_refused() {
+    let (folder, _) = pickles(&[LIST]);
+    folder.write("j", "");
+    let held = std::fs::File::options().append(true).open(folder.path("j")).unwrap();
+    held.try_lock().unwrap();
+    for options in ["--to msgpack --apply --journal j", "--undo j"] {
+        let ran =
+            folder.run(&format!("migrate sqlite:app.db?table=a&column=v {options}")).status(2);
+        assert!(ran.stderr.contains("j: another process is using this journal"), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_journal_of_two_tables_is_undone_one_after_the_other() {
+    let (folder, raw) = pickles(&[LIST, LIST]);
+    for table in ["a", "b"] {
+        let source = format!("sqlite:app.db?table={table}&column=v");
+        folder.run(&format!("migrate {source} --to msgpack --apply --journal j")).silent();
+    }
+    let count = |table: &str| {
+        let sql = format!("SELECT count(*) FROM {table} WHERE v = ?1");
+        raw.query_row(&sql, [LIST], |row| row.get::<_, i64>(0)).unwrap()
+    };
+    let text = folder.run("migrate sqlite:app.db?table=b&column=v --undo j").silent().text();
+    assert_eq!(
+        text,
+        "put back: 2 values; written since, or never moved: 0; gone: 0\n\
+         in another table or collection, and left alone: 2 values\n"
+    );
+    assert_eq!((count("a"), count("b")), (0, 2));
+    let text =
+        folder.run("migrate sqlite:app.db?table=a&column=v --undo j --database 3").silent().text();
+    assert!(text.contains("in another database, and left alone: 4 values"), "{text}");
+    assert_eq!(count("a"), 0);
+    folder.run("migrate sqlite:app.db?table=a&column=v --undo j").silent();
+    assert_eq!((count("a"), count("b")), (2, 2));
+    raw.execute("CREATE TABLE c (id INTEGER PRIMARY KEY, v BLOB)", []).unwrap();
+    let ran = folder.run("migrate sqlite:app.db?table=c&column=v --undo j").status(2);
+    assert!(ran.stderr.contains("found no value of this table"), "{}", ran.stderr);
+    for option in ["--objects data", "--on-loss wrap"] {
+        folder.run(&format!("migrate sqlite:app.db?table=a&column=v --undo j {option}")).status(2);
+    }
+}
+
+#[test]
+fn an_undo_keeps_to_the_rate() {
+    let (folder, _) = pickles(&[LIST; 20]);
+    folder.run("migrate sqlite:app.db?table=a&column=v --to msgpack --apply --journal j").silent();
+    let began = std::time::Instant::now();
+    folder.run("migrate sqlite:app.db?table=a&column=v --undo j --rate 20").silent();
+    assert!(began.elapsed() >= std::time::Duration::from_millis(1000));
+}
+
+#[test]
+fn what_is_not_kept_exactly_is_told() {
+    // decimal.Decimal('3.5'), and NaN.
+    let decimal = b"cdecimal\nDecimal\n(X\x03\0\0\x003.5tR.";
+    let nan = b"\x80\x02G\x7F\xF8\0\0\0\0\0\0.";
+    let (folder, _) = pickles(&[decimal, nan]);
+    let source = "sqlite:app.db?table=a&column=v";
+    let text =
+        folder.run(&format!("migrate {source} --to json --on-loss approximate")).silent().text();
+    assert!(text.contains("would move to JSON: 2 values"), "{text}");
+    assert!(text.contains("not kept exactly, non-finite: once in 1 value (found "), "{text}");
+    assert!(text.contains("would write null; the first: a.v/2)"), "{text}");
+    let text = folder
+        .run(&format!("migrate {source} --to msgpack --on-loss approximate --apply --journal j"));
+    let text = text.silent().text();
+    assert!(text.contains("not kept exactly, decimal: once in 1 value (found "), "{text}");
+}
+
+#[test]
+fn pickles_with_trailing_bytes_stay_with_the_reason() {
+    let (folder, _) = pickles(&[b"cos\nsystem\n(S\"id\"\ntR.zzz", LIST, b"Mrs."]);
+    let ran = folder.run("migrate sqlite:app.db?table=a&column=v --to msgpack").status(3);
+    for line in [
+        "would move to MessagePack: 1 value, ",
+        "cannot move: 1 value\n",
+        "pickle: 1 value\n",
+        "the first: a.v/1)",
+    ] {
+        assert!(ran.text().contains(line), "{line}\n{}", ran.text());
+    }
+    let report = folder.run("xray sqlite:app.db?table=a&column=v --json").silent().text();
+    let report: Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(report["all"]["values"], 3);
+    assert!(report.to_string().contains("os.system"), "{report}");
+}

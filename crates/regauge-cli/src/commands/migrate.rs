@@ -2,25 +2,28 @@
 
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use regauge::{Error, ErrorKind, Format, Limits};
+use regauge::fidelity::Fidelity;
+use regauge::{Error, ErrorKind, Format, Limits, OnLoss};
 use regauge_caches::journal::{Entries, Entry, Journal};
-use regauge_caches::migrate::{Classes, Outcome, Plan, Step, runs_code};
+use regauge_caches::migrate::{Classes, LEFT_OUT_MAX, Outcome, Plan, Step, runs_code};
 use regauge_caches::rules::{Rules, nearest, word};
 use regauge_measure::{bytes, thousands};
 use regauge_sources::sql::Access;
-use regauge_sources::{Flow, Item, Replaced, Skipped, Source, Wanted};
+use regauge_sources::{Flow, Item, Pace, Replaced, Skipped, Source, Wanted};
 
 use crate::args::{Limit, Loss, ObjectsArg, When, limit};
 use crate::commands::sources;
 use crate::failure::{Failure, Result, named, say};
 use crate::report::print;
+use crate::words;
 
-/// How many values are written to the journal, and to the disk, at once.
+/// How many values are written to the journal, and to the disk, at once, and how many bytes of them, old and new.
 const BATCH: usize = 100;
+const BATCH_BYTES: usize = 8 << 20;
 /// How many reasons are shown.
 const REASONS: usize = 20;
 /// The largest file of rules.
@@ -74,7 +77,7 @@ pub struct Migrate {
     /// Only keys that begin with this text
     #[arg(long, value_name = "TEXT", default_value = "")]
     pub prefix: String,
-    /// Only this database
+    /// Only this database; with --undo as well
     #[arg(long, value_name = "N")]
     pub database: Option<u64>,
     /// Replace the values; without it, nothing is changed
@@ -84,17 +87,17 @@ pub struct Migrate {
     #[arg(long, value_name = "FILE")]
     pub journal: Option<PathBuf>,
     /// Put back the values of a journal that are still what they were replaced by
-    #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["to", "apply", "journal", "prefix"])]
+    #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["to", "apply", "journal", "prefix", "objects", "on_loss"])]
     pub undo: Option<PathBuf>,
-    /// Most keys per second that are read from a server or a table; 0 for no limit [default: 1000 from Redis and
-    /// Memcached]
+    /// Most keys per second that are read from a server or a table, or put back by --undo; 0 for no limit [default: 1000
+    /// from Redis and Memcached, no limit for --undo]
     #[arg(long, value_name = "N")]
     pub rate: Option<u32>,
     /// File that says for single classes what becomes of their values: fields, text or stay
     #[arg(long, value_name = "FILE", conflicts_with = "undo")]
     pub rules: Option<PathBuf>,
-    #[arg(long, value_enum, value_name = "HOW", default_value_t = ObjectsArg::Refuse)]
-    pub objects: ObjectsArg,
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub objects: Option<ObjectsArg>,
     #[arg(long, value_enum, value_name = "HOW", default_value_t = Loss::Refuse)]
     pub on_loss: Loss,
     #[arg(long, value_name = "NAME=VALUE", value_parser = limit)]
@@ -125,7 +128,9 @@ pub fn run(arguments: &Migrate) -> Result {
     }
     let plan = Plan {
         to,
-        objects: arguments.objects.into(),
+        objects: arguments
+            .objects
+            .map_or_else(|| OnLoss::from(arguments.on_loss).into(), Into::into),
         on_loss: arguments.on_loss.into(),
         rules: arguments.rules.as_deref().map_or_else(|| Ok(Rules::default()), rules)?,
         limits,
@@ -133,14 +138,14 @@ pub fn run(arguments: &Migrate) -> Result {
     let mut work = Work {
         outcome: Outcome::default(),
         waiting: Vec::new(),
+        waiting_bytes: 0,
         writer: match arguments.apply {
             true => Some(sources::open(&arguments.source, &limits, When::Never, Access::Write)?),
             false => None,
         },
         journal: match &arguments.journal {
             Some(path) if arguments.apply => {
-                let opened = Journal::append(path);
-                Some(opened.map_err(|error| Failure::io(path.display(), &error))?)
+                Some(Journal::append(path).map_err(|error| unusable(path, &error))?)
             }
             _ => None,
         },
@@ -157,7 +162,7 @@ pub fn run(arguments: &Migrate) -> Result {
         .and_then(|summary| work.flush().map(|()| summary.skipped));
     let skipped = ran.as_ref().copied().unwrap_or_default();
     print(text(&work.outcome, &skipped, &plan, arguments.apply).as_bytes())?;
-    ran.map_err(|error| Failure::data(&name, error))?;
+    ran.map_err(|error| sources::failed(&name, error))?;
     if let Some(rules) = &arguments.rules {
         all_met(rules, &plan, &work.outcome, arguments.apply)?;
     }
@@ -167,6 +172,16 @@ pub fn run(arguments: &Migrate) -> Result {
     }
     let found = format!("found {} that cannot move to {}", values(stays), to.title());
     Err(Failure::data(&name, Error::unrepresentable(found)))
+}
+
+/// Reports a journal that cannot be opened, or is none.
+fn unusable(path: &Path, error: &io::Error) -> Failure {
+    match error.kind() {
+        io::ErrorKind::InvalidData | io::ErrorKind::WouldBlock => {
+            Failure::usage(format!("{}: {error}", path.display()))
+        }
+        _ => Failure::io(path.display(), error),
+    }
 }
 
 /// Reads a file of rules: TOML, unless its name says JSON.
@@ -213,7 +228,9 @@ fn all_met(file: &Path, plan: &Plan, outcome: &Outcome, is_applied: bool) -> Res
 struct Work {
     outcome: Outcome,
     /// What is replaced next.
-    waiting: Vec<Entry>,
+    waiting: Vec<(Entry, Fidelity)>,
+    /// The bytes of these values, old and new.
+    waiting_bytes: usize,
     /// The connection that replaces; the other one is reading. `None` if nothing is changed.
     writer: Option<Box<dyn Source>>,
     journal: Option<Journal>,
@@ -222,47 +239,55 @@ struct Work {
 impl Work {
     fn take(&mut self, item: &Item<'_>, plan: &Plan) -> regauge::Result {
         let Some(value) = item.value else { return Ok(()) };
-        let new = match plan.step_of(item, &mut self.outcome.classes) {
+        let (new, fidelity) = match plan.step_of(item, &mut self.outcome.classes) {
             Step::Other => {
                 self.outcome.others.add(item.bytes);
                 return Ok(());
             }
             Step::Stay(error) => {
-                self.outcome.stay(item.key, item.bytes, &error);
+                self.outcome.stay(item.key, item.bytes, &error, || words::hint(&error));
                 return Ok(());
             }
             Step::Ruled => {
                 self.outcome.ruled.add(item.bytes);
                 return Ok(());
             }
-            Step::Move(new) => new,
+            Step::Move(new, fidelity) => (new, fidelity),
         };
         if self.writer.is_none() {
             self.outcome.moved.add(item.bytes);
             self.outcome.moved_bytes += new.len() as u64;
+            self.outcome.lose(item.key, &fidelity);
             return Ok(());
         }
         let (key, old) = (item.key.to_vec(), value.to_vec());
         let place = item.part.into();
-        self.waiting.push(Entry { database: item.database, key, place, old, new });
-        if self.waiting.len() < BATCH { Ok(()) } else { self.flush() }
+        self.waiting_bytes += old.len() + new.len();
+        self.waiting.push((Entry { database: item.database, key, place, old, new }, fidelity));
+        let is_full = self.waiting.len() >= BATCH || self.waiting_bytes >= BATCH_BYTES;
+        if is_full { self.flush() } else { Ok(()) }
     }
 
     /// Replaces what is waiting, after it is in the journal.
     fn flush(&mut self) -> regauge::Result {
         if let Some(journal) = &mut self.journal {
-            journal.add(&self.waiting)?;
+            journal.add(self.waiting.iter().map(|(entry, _)| entry))?;
         }
+        self.waiting_bytes = 0;
         let Some(writer) = &mut self.writer else { return Ok(()) };
-        for entry in self.waiting.drain(..) {
+        for (entry, fidelity) in self.waiting.drain(..) {
             match writer.replace_if_unchanged(&entry.at(), &entry.old, &entry.new) {
                 Ok(Replaced::Done) => {
                     self.outcome.moved.add(entry.old.len() as u64);
                     self.outcome.moved_bytes += entry.new.len() as u64;
+                    self.outcome.lose(&entry.key, &fidelity);
                 }
-                Ok(Replaced::Changed | Replaced::Gone) => self.outcome.changed += 1,
+                Ok(Replaced::Changed | Replaced::Gone | Replaced::Elsewhere) => {
+                    self.outcome.changed += 1;
+                }
                 Err(error) if error.kind() == ErrorKind::Unrepresentable => {
-                    self.outcome.stay(&entry.key, entry.old.len() as u64, &error);
+                    let hint = || words::hint(&error);
+                    self.outcome.stay(&entry.key, entry.old.len() as u64, &error, hint);
                 }
                 Err(error) => return Err(error),
             }
@@ -283,6 +308,23 @@ fn text(outcome: &Outcome, skipped: &Skipped, plan: &Plan, is_applied: bool) -> 
         bytes(outcome.moved.bytes),
         bytes(outcome.moved_bytes)
     );
+    for (kind, lost) in &outcome.losses {
+        let times = if lost.times == 1 {
+            "once".into()
+        } else {
+            format!("{} times", thousands(lost.times))
+        };
+        let wrote = if is_applied { "wrote" } else { "would write" };
+        let first = lost.first.as_ref().map_or_else(String::new, |(found, written)| {
+            format!("found {found}, {wrote} {written}; ")
+        });
+        let (count, example) = (values(lost.values), lost.example.escape_ascii());
+        let _ = writeln!(
+            text,
+            "not kept exactly, {}: {times} in {count} ({first}the first: {example})",
+            kind.name()
+        );
+    }
     if outcome.changed > 0 {
         let _ = writeln!(text, "changed meanwhile, and left alone: {}", values(outcome.changed));
     }
@@ -301,22 +343,30 @@ fn text(outcome: &Outcome, skipped: &Skipped, plan: &Plan, is_applied: bool) -> 
     if stays.values > 0 {
         let _ = writeln!(text, "cannot move: {}", values(stays.values));
     }
+    reasons(&mut text, outcome);
+    needed(&mut text, &outcome.classes);
+    if !is_applied && outcome.moved.values > 0 {
+        let _ = writeln!(text, "nothing was changed; --apply --journal FILE moves them");
+    }
+    text
+}
+
+/// Adds why values stay.
+fn reasons(text: &mut String, outcome: &Outcome) {
     let mut reasons: Vec<_> = outcome.staying.iter().collect();
     reasons.sort_by(|a, b| b.1.count.values.cmp(&a.1.count.values).then(a.0.cmp(b.0)));
     for (reason, about) in reasons.iter().take(REASONS) {
         let example = about.example.escape_ascii();
         let count = thousands(about.count.values);
         let _ = writeln!(text, "  {count:>9} {reason} (the first: {example})");
+        if let Some(hint) = &about.hint {
+            let _ = writeln!(text, "  {:>9} {hint}", "");
+        }
     }
     let more = reasons.len().saturating_sub(REASONS);
     if more > 0 {
         let _ = writeln!(text, "  … for {more} more reasons");
     }
-    needed(&mut text, &outcome.classes);
-    if !is_applied && outcome.moved.values > 0 {
-        let _ = writeln!(text, "nothing was changed; --apply --journal FILE moves them");
-    }
-    text
 }
 
 /// Adds the rules for the classes that need one, as a file of rules has them.
@@ -337,6 +387,12 @@ fn needed(text: &mut String, classes: &Classes) {
         let (count, example) = (values(need.values), need.example.escape_ascii());
         let _ = writeln!(text, "{name} = \"{}\"  # {count}, the first: {example}", word(need.fits));
     }
+    let more = classes.left_out.len();
+    if more > 0 {
+        let or_more = if more >= LEFT_OUT_MAX { " or more" } else { "" };
+        let s = if more == 1 { "" } else { "es" };
+        let _ = writeln!(text, "# … and {}{or_more} more class{s}", thousands(more as u64));
+    }
 }
 
 fn values(count: u64) -> String {
@@ -344,25 +400,63 @@ fn values(count: u64) -> String {
 }
 
 /// Puts back what a journal says was replaced.
-fn undo(arguments: &Migrate, name: &str, limits: &Limits, journal: &std::path::Path) -> Result {
+fn undo(arguments: &Migrate, name: &str, limits: &Limits, journal: &Path) -> Result {
+    let entries = Entries::open(journal).map_err(|error| unusable(journal, &error))?;
     let mut server = sources::open(&arguments.source, limits, When::Never, Access::Write)?;
-    let unreadable = |error| Failure::io(journal.display(), &error);
-    let (mut done, mut changed, mut gone) = (0, 0, 0);
+    let mut pace = Pace::new(arguments.rate.filter(|rate| *rate > 0));
+    let (mut done, mut changed, mut gone, mut elsewhere) = (0, 0, 0, 0);
+    let mut outcome = Outcome::default();
     // A value that was moved twice is no longer what it was after the first time.
-    for entry in Entries::open(journal).map_err(unreadable)? {
+    for entry in entries {
         let entry = entry.map_err(|error| Failure::data(&journal.display().to_string(), error))?;
-        let replaced = server.replace_if_unchanged(&entry.at(), &entry.new, &entry.old);
-        match replaced.map_err(|error| Failure::data(name, error))? {
-            Replaced::Done => done += 1,
-            Replaced::Changed => changed += 1,
-            Replaced::Gone => gone += 1,
+        if arguments.database.is_some_and(|one| one != entry.database) {
+            elsewhere += 1;
+            continue;
         }
+        match server.replace_if_unchanged(&entry.at(), &entry.new, &entry.old) {
+            Ok(Replaced::Done) => done += 1,
+            Ok(Replaced::Changed) => changed += 1,
+            Ok(Replaced::Gone) => gone += 1,
+            Ok(Replaced::Elsewhere) => {
+                elsewhere += 1;
+                continue;
+            }
+            Err(error) if error.kind() == ErrorKind::Unrepresentable => {
+                let hint = || words::hint(&error);
+                outcome.stay(&entry.key, entry.new.len() as u64, &error, hint);
+            }
+            Err(error) => return Err(sources::failed(name, error)),
+        }
+        pace.wait(1);
     }
-    let text = format!(
+    let stays = outcome.stays().values;
+    if elsewhere > 0 && done + changed + gone + stays == 0 && arguments.database.is_none() {
+        return Err(Failure::usage(format!(
+            "{name}: found no value of this table or collection in {}; give the address that the journal is from",
+            journal.display()
+        )));
+    }
+    let mut text = format!(
         "put back: {}; written since, or never moved: {}; gone: {}\n",
         values(done),
         thousands(changed),
         thousands(gone)
     );
-    print(text.as_bytes())
+    if elsewhere > 0 {
+        let what = match arguments.database {
+            Some(_) => "in another database, and left alone",
+            None => "in another table or collection, and left alone",
+        };
+        let _ = writeln!(text, "{what}: {}", values(elsewhere));
+    }
+    if stays > 0 {
+        let _ = writeln!(text, "cannot be put back: {}", values(stays));
+    }
+    reasons(&mut text, &outcome);
+    print(text.as_bytes())?;
+    if stays == 0 {
+        return Ok(());
+    }
+    let found = format!("found {} that cannot be put back", values(stays));
+    Err(Failure::data(name, Error::unrepresentable(found)))
 }

@@ -208,9 +208,10 @@ impl Group {
                 )
             }
             Topic::Classes => format!(
-                "{} of {} in {of} name classes or functions of the application, which need a plan: {}",
+                "{} of {} in {of} name{} classes or functions of the application, which need a plan: {}",
                 thousands(self.about.values),
                 values(self.all.values),
+                if self.about.values == 1 { "s" } else { "" },
                 self.classes()
             ),
             Topic::Leave | Topic::Smaller => {

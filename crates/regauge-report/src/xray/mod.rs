@@ -72,10 +72,11 @@ fn heading(text: &mut String, report: &Report, about: &About<'_>) {
     };
     let _ = write!(
         text,
-        "{}: {title}{} keys, {} values, {}",
+        "{}: {title}{} key{}, {}, {}",
         visible(about.name),
         thousands(all.keys),
-        thousands(all.all.values),
+        if all.keys == 1 { "" } else { "s" },
+        values(all.all.values),
         bytes(all.all.bytes)
     );
     if about.one_in > 1 {
@@ -145,7 +146,7 @@ fn expiring(expiry: Expiry) -> String {
 const DANGERS: [(Danger, &str); 5] = [
     (Danger::Data, "are plain data"),
     (Danger::Harmless, "have only dates, sets and the like of their own language"),
-    (Danger::Incomplete, "rely on what the program supplies"),
+    (Danger::Incomplete, "are broken, or rely on what the program supplies"),
     (Danger::Classes, "need classes of the application, or run code of it"),
     (Danger::Attack, "have classes or calls that are known from attacks"),
 ];
