@@ -99,11 +99,13 @@ fn may_import(bytes: &[u8]) -> bool {
 /// imports what is known, calls something, or ends with what picklers write.
 fn loads_something(bytes: &[u8], survey: &pickle::Survey) -> bool {
     let has_ended = survey.pickles > 1 || survey.error.is_none();
-    let has_memo = [&b"(lp"[..], b"(dp", b"(tp", b"]q", b"}q"].iter().any(|begin| bytes.starts_with(begin))
+    let has_memo = [&b"(lp"[..], b"(dp", b"(tp", b"]q\0", b"}q\0"].iter().any(|begin| bytes.starts_with(begin))
         || bytes.split(|byte| *byte == b'\n').nth(1).is_some_and(
             |line| matches!(line, [b'p', digits @ ..] if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)),
         );
-    let is_name = |name: &str| name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.'));
+    let is_name = |name: &str| {
+        !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.'))
+    };
     let mut imports =
         survey.imports.iter().filter(|import| is_name(&import.module) && is_name(&import.name));
     imports.any(|import| has_ended || !survey.calls.is_empty() || import.risk != Risk::Unknown)
