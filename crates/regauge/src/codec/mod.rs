@@ -10,14 +10,14 @@ pub mod cbor;
 pub mod contract;
 pub mod csv;
 pub mod detect;
-#[cfg(test)]
-mod figures;
 pub(crate) mod grid;
 pub mod json;
 pub mod marc;
 pub mod marshal;
 pub mod msgpack;
 pub mod pickle;
+#[cfg(test)]
+mod tests;
 pub mod toml;
 pub mod yaml;
 

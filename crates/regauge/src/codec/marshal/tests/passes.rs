@@ -2,8 +2,8 @@
 
 use regauge_testdata::Random;
 
-use crate::codec::figures;
 use crate::codec::marshal::{Options, Parser, Reader};
+use crate::codec::tests::figures;
 use crate::model::limits::Limits;
 use crate::policy::event::Source as _;
 use crate::policy::event::recorder::{Pieces, Recorder};

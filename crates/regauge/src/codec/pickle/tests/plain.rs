@@ -3,7 +3,7 @@
 use regauge_testdata::Random;
 
 use super::*;
-use crate::codec::figures;
+use crate::codec::tests::figures;
 use crate::policy::event::recorder::{Pieces, Recorder};
 
 type Outcome = (Vec<String>, std::result::Result<u64, (ErrorKind, Option<u64>, String)>);

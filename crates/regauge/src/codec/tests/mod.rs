@@ -1,0 +1,3 @@
+//! What the tests of several formats share.
+
+pub(super) mod figures;
