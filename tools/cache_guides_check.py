@@ -127,7 +127,8 @@ def decode(regauge):
     """Lets both clients show every value of the corpus, and a large one. Returns what is wrong, or nothing."""
     page = (GUIDES / CLIENTS).read_text()
     paths = os.pathsep.join([str(Path(regauge).resolve().parent), os.environ["PATH"]])
-    files = sorted(path for path in CORPUS.glob("*/*") if path.name != "expected.json")
+    # What is encrypted needs the secret.
+    files = sorted(path for path in CORPUS.glob("*/*") if path.name != "expected.json" and "encrypted" not in path.name)
     large = pickle.dumps({"name": "Ada", "text": "long " * 10_000}, 4)
     values = [path.read_bytes() for path in files] + [large, b"\xff not known"]
     told = asked = 0

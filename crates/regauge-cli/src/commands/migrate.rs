@@ -359,7 +359,8 @@ fn reasons(text: &mut String, outcome: &Outcome) {
         let example = about.example.escape_ascii();
         let count = thousands(about.count.values);
         let _ = writeln!(text, "  {count:>9} {reason} (the first: {example})");
-        if let Some(hint) = &about.hint {
+        // The classes that need a rule follow, with the rule: it does for one class what --objects does for all.
+        if let Some(hint) = about.hint.as_ref().filter(|hint| !hint.contains("--objects")) {
             let _ = writeln!(text, "  {:>9} {hint}", "");
         }
     }
