@@ -113,7 +113,7 @@ mod tests {
         let comparison = compare(&before, &later);
         let text = render(&comparison, Layout::default(), false);
         let first = "Compared with the earlier run: 1 of 6 times changed by more than noise\n\n  \
-                     slower  decode  1.30 (1.26–1.34) of before  quick";
+                     slower decode: 1.30 (1.26–1.34) of before, quick";
         assert!(text.starts_with(first), "{text}");
         assert!(!text.contains('|'), "{text}");
         let text = render(&comparison, Layout::default(), true);
