@@ -1,6 +1,6 @@
 //! Values in the formats that can run code when they are loaded, whole or not.
 
-use regauge::{Format, Limits, marshal, pickle};
+use regauge::{Error, Format, Limits, marshal, pickle};
 
 use crate::look::{Codec, Danger, Form, Look, Risk};
 
@@ -36,47 +36,47 @@ pub fn broken(bytes: &[u8], limits: &Limits, may_be_other: bool) -> Option<Look>
 }
 
 fn of_marshal(survey: marshal::Survey) -> Look {
-    let mut look = Look::of(Form::bare(vec![], Codec::Format(Format::Marshal)), None);
-    look.danger = match survey.verdict() {
+    let danger = match survey.verdict() {
         marshal::Verdict::Data => Danger::Data,
         marshal::Verdict::HarmlessTypes => Danger::Harmless,
         marshal::Verdict::Incomplete => Danger::Incomplete,
         marshal::Verdict::UnknownClasses | marshal::Verdict::UnknownCode => Danger::Classes,
         marshal::Verdict::Attack => Danger::Attack,
     };
-    if survey.error.is_some() {
-        look.danger = look.danger.max(Danger::Incomplete);
-    }
-    for class in survey.classes {
-        let risk = look.classes.entry(class.name).or_insert(class.risk);
-        *risk = class.risk.max(*risk);
-    }
-    look.broken = survey.error;
-    look
+    let names = survey.classes.into_iter().map(|class| (class.name, class.risk));
+    of(Format::Marshal, danger, names, survey.error)
 }
 
 fn of_pickle(survey: pickle::Survey) -> Look {
-    let mut look = Look::of(Form::bare(vec![], Codec::Format(Format::Pickle)), None);
-    look.danger = match survey.verdict() {
+    let danger = match survey.verdict() {
         pickle::Verdict::Data => Danger::Data,
         pickle::Verdict::HarmlessTypes => Danger::Harmless,
         pickle::Verdict::Incomplete => Danger::Incomplete,
         pickle::Verdict::UnknownCode => Danger::Classes,
         pickle::Verdict::Attack => Danger::Attack,
     };
-    if survey.error.is_some() {
-        look.danger = look.danger.max(Danger::Incomplete);
+    let name = |import: pickle::Import| (format!("{}.{}", import.module, import.name), import.risk);
+    of(Format::Pickle, danger, survey.imports.into_iter().map(name), survey.error)
+}
+
+fn of(
+    format: Format,
+    danger: Danger,
+    names: impl Iterator<Item = (String, Risk)>,
+    error: Option<Error>,
+) -> Look {
+    let mut look = Look::of(Form::bare(vec![], Codec::Format(format)), None);
+    // What is broken is not harmless for that.
+    look.danger = if error.is_some() { danger.max(Danger::Incomplete) } else { danger };
+    for (name, risk) in names {
+        let known = look.classes.entry(name).or_insert(risk);
+        *known = risk.max(*known);
     }
-    for import in survey.imports {
-        let name = format!("{}.{}", import.module, import.name);
-        let risk = look.classes.entry(name).or_insert(import.risk);
-        *risk = import.risk.max(*risk);
-    }
-    look.broken = survey.error;
+    look.broken = error;
     look
 }
 
-/// Returns whether bytes are a word that is a pickle of a number by chance, as `Mrs.` and `Jones.` are.
+/// Returns whether bytes are a word that happens to be a pickle of a number, as `Mrs.` and `Jones.` are.
 fn is_word(bytes: &[u8], survey: &pickle::Survey) -> bool {
     matches!(bytes[0], b'K' | b'M' | b'J' | b'G')
         && survey.imports.is_empty()

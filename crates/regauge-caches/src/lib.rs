@@ -20,7 +20,6 @@ mod coded;
 mod compressed;
 pub mod journal;
 pub mod look;
-mod memory;
 pub mod migrate;
 pub mod php;
 pub mod plain;

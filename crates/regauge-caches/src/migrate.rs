@@ -13,7 +13,6 @@ use regauge_packing::Values;
 use regauge_sources::Item;
 
 use crate::look::{Codec, Form, Looker};
-use crate::memory::converted;
 use crate::reason::reason;
 use crate::rules::Rules;
 use crate::tally::Count;
@@ -49,6 +48,8 @@ pub enum Step {
     Move(Vec<u8>, Fidelity),
     /// It stays as it is, because of this.
     Stay(Error),
+    /// It stays as it is until its classes have a rule.
+    Unruled(Error),
     /// It stays as it is, because a rule says so.
     Ruled,
 }
@@ -86,6 +87,7 @@ impl Plan {
         match moved {
             Ok((new, fidelity)) => Step::Move(new, fidelity),
             Err(_) if found.stays => Step::Ruled,
+            Err(error) if !found.refused.is_empty() => Step::Unruled(error),
             Err(error) => Step::Stay(error),
         }
     }
@@ -131,7 +133,7 @@ impl Plan {
         if !self.rules.is_empty() {
             options.stage = Some(by.clone());
         }
-        let converted = converted(bytes, &options);
+        let converted = convert_counted(bytes, &options);
         *found = by.found();
         if let Err(error) = &converted
             && error.kind() == ErrorKind::Refused
@@ -388,7 +390,7 @@ mod tests {
         for other in [&b"{\"a\":1}"[..], b"text", b"17", b"", b"\x81\xA1a\x01"] {
             assert!(matches!(step(&plan, other, Some(1)), Step::Other), "{}", other.escape_ascii());
         }
-        let Step::Stay(error) = step(&plan, b"\x04\x08[\x06o:\x08Foo\0", None) else { panic!() };
+        let Step::Unruled(error) = step(&plan, b"\x04\x08[\x06o:\x08Foo\0", None) else { panic!() };
         assert!(reason(&error).starts_with("at $[*]: found "), "{}", reason(&error));
     }
 

@@ -1,11 +1,11 @@
 //! What a sample would take in other formats.
 
+use regauge::convert::convert_counted;
 use regauge::envelope::{Packer as _, Packing};
 use regauge::{Error, Format, Limits, Options};
 use regauge_packing::Values;
 
 use crate::look::Codec;
-use crate::memory::converted;
 use crate::tally::Sample;
 
 /// The formats that every language of a cache reads.
@@ -89,7 +89,7 @@ pub fn recode(sample: &Sample, codec: Codec, limits: &Limits) -> Recoded {
 
 /// Converts a value, unless something would not be kept exactly.
 fn exactly(inside: &[u8], options: &Options) -> regauge::Result<Vec<u8>> {
-    let (bytes, summary) = converted(inside, options)?;
+    let (bytes, summary) = convert_counted(inside, options)?;
     match summary.fidelity.losses().first() {
         None => Ok(bytes),
         Some(loss) => {

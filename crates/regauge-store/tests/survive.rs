@@ -372,7 +372,7 @@ on_servers! {
     a_line_that_is_cut_in_mid_batch_changes_nothing
 }
 
-/// Another program that is nearly always in a transaction must not shut out a store.
+/// A program that is nearly always in a transaction must not shut out a store.
 #[test]
 fn a_busy_writer_does_not_starve_another() {
     const PUTS: u32 = 10;

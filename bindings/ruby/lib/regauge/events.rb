@@ -20,7 +20,7 @@ module Regauge
 
     # @api private
     def self.path_of(source, path)
-      # A Pathname has a method `read` as well, but one that begins anew each time; a File has both too.
+      # A Pathname has a method `read` too, but each call starts over. A File, which has both, is an IO.
       is_path = source.respond_to?(:to_path) && (source.is_a?(::Pathname) || !source.respond_to?(:read))
       return source.to_path if is_path
 

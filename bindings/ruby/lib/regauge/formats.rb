@@ -5,7 +5,7 @@ module Regauge
   module JSON; end
   # One JSON document per line. `load` returns an Array, `dump` takes one.
   module NDJSON; end
-  # YAML. By default, plain scalars are read as YAML 1.1 has them (`yes`, `<<`): see `schema:` for 1.2 and others.
+  # YAML. By default, plain scalars are resolved as in YAML 1.1 (`yes`, `<<`); `schema:` chooses 1.2 or another.
   module YAML; end
   # TOML 1.1. A document is a Hash without `nil`.
   module TOML; end

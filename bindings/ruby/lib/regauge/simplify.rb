@@ -48,7 +48,7 @@ module Regauge
     def nearest(object, entries)
       return entries.first if entries.length < 2
 
-      # What is not among them is a module of the object itself.
+      # A type that is not among them is a module that extends this object alone.
       ancestors = object.class.ancestors
       entries.min_by { |entry| ancestors.index(entry.type) || -1 }
     end
@@ -58,7 +58,7 @@ module Regauge
       return MessagePack.dump(data) if entry.packed
       return data if data.is_a?(String) && data.encoding == Encoding::BINARY
 
-      raise EncodeError, "found a dump of #{entry.name} that is no binary String, as `packed: false` promises"
+      raise EncodeError, "found a dump of #{entry.name} that is not a binary String, expected one because of `packed: false`"
     end
 
     def from_registry(entry, object, format)
@@ -91,7 +91,7 @@ module Regauge
         if decimal?(object)
           decimal(object)
         elsif object.is_a?(::Time)
-          # ActiveSupport::TimeWithZone says so, but is none.
+          # An ActiveSupport::TimeWithZone claims to be a Time, but is not one.
           object.getlocal(object.utc_offset)
         elsif defined?(::Data) && ::Data.respond_to?(:define) && object.is_a?(::Data)
           Typed.new(:ruby, "struct", name_of(object), object.to_h.transform_keys(&:to_s))

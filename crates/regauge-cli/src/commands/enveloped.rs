@@ -22,7 +22,7 @@ const SECRET_BYTES_MAX: u64 = 64 << 10;
 pub fn secret(reading: &Reading) -> Result<Option<Secret>> {
     let Some(path) = &reading.secret_file else {
         return match reading.salt {
-            Some(_) => Err(Failure::usage("--salt is for a secret; pass --secret-file, too")),
+            Some(_) => Err(Failure::usage("--salt goes with a secret; pass --secret-file, too")),
             None => Ok(None),
         };
     };

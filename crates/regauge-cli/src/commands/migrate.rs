@@ -248,6 +248,11 @@ impl Work {
                 self.outcome.stay(item.key, item.bytes, &error, || words::hint(&error));
                 return Ok(());
             }
+            // The rule for each class is printed after the reasons.
+            Step::Unruled(error) => {
+                self.outcome.stay(item.key, item.bytes, &error, || None);
+                return Ok(());
+            }
             Step::Ruled => {
                 self.outcome.ruled.add(item.bytes);
                 return Ok(());
@@ -359,8 +364,7 @@ fn reasons(text: &mut String, outcome: &Outcome) {
         let example = about.example.escape_ascii();
         let count = thousands(about.count.values);
         let _ = writeln!(text, "  {count:>9} {reason} (the first: {example})");
-        // The classes that need a rule follow, with the rule: it does for one class what --objects does for all.
-        if let Some(hint) = about.hint.as_ref().filter(|hint| !hint.contains("--objects")) {
+        if let Some(hint) = &about.hint {
             let _ = writeln!(text, "  {:>9} {hint}", "");
         }
     }

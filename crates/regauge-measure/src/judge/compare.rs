@@ -59,17 +59,18 @@ impl Change {
     fn of(before: &Series, now: &Series, seed: u64) -> Change {
         let lists = [summary::list(before), summary::list(now)];
         let lists = lists.each_ref().map(stats::Grouped::from);
+        let ratio = stats::estimate_of_runs(&lists, seed, |medians| medians[1] / medians[0]);
         Change {
             before_ns: before.estimate_ns.median,
             now_ns: now.estimate_ns.median,
-            too_few: before.estimate_ns.too_few || now.estimate_ns.too_few,
-            ratio: stats::estimate_of_runs(&lists, seed, |medians| medians[1] / medians[0]),
+            too_few: before.estimate_ns.too_few || now.estimate_ns.too_few || ratio.too_few,
+            ratio,
         }
     }
 
-    /// Whether it is more than noise.
+    /// Returns whether the time has changed by more than noise.
     #[must_use]
-    pub fn is_known(&self) -> bool {
+    pub fn is_change(&self) -> bool {
         matches!(self.word(), "faster" | "slower")
     }
 
@@ -198,7 +199,7 @@ fn warnings(before: &Report, now: &Report) -> Vec<String> {
         if let Some(share) = report.busy_share() {
             list.push(format!(
                 "The machine was busy in the {word} run: contenders had the processor for only {:.0}% of \
-                 their time, so what seems to have changed may not have.",
+                 their time. Trust no change that is small.",
                 share * 100.0
             ));
         }
@@ -246,7 +247,7 @@ mod tests {
         quick.timing.as_mut().unwrap().decode.estimate_ns.too_few = true;
         let comparison = compare(&report(), &later);
         assert_eq!(word(&comparison, "quick"), "too few");
-        assert!(!comparison.rows.iter().any(|row| row.decode.unwrap().is_known()));
+        assert!(!comparison.rows.iter().any(|row| row.decode.unwrap().is_change()));
     }
 
     #[test]

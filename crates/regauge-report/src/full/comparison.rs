@@ -7,14 +7,14 @@ use regauge_measure::stats::Estimate;
 use regauge_measure::time;
 
 use super::{Layout, grid};
-use crate::screen::wrapped;
+use crate::screen::{WIDTH_MIN, wrapped};
 
 /// Renders the comparison as text: how much changed, what, and with `full` the table of everything.
 #[must_use]
 pub fn render(comparison: &Comparison, layout: Layout, full: bool) -> String {
     let times = || comparison.rows.iter().flat_map(|row| [&row.decode, &row.encode]).flatten();
     let all = times().count();
-    let changed = times().filter(|change| change.is_known()).count();
+    let changed = times().filter(|change| change.is_change()).count();
     let unknown = times().filter(|change| change.too_few).count();
     let few = match unknown {
         0 => String::new(),
@@ -23,7 +23,7 @@ pub fn render(comparison: &Comparison, layout: Layout, full: bool) -> String {
     let mut text = format!(
         "Compared with the earlier run: {changed} of {all} times changed by more than noise{few}\n\n"
     );
-    let columns = layout.width.map_or(100, usize::from);
+    let columns = layout.width.map_or(100, usize::from).max(WIDTH_MIN);
     for row in &comparison.rows {
         changes(row, columns, &mut text);
     }
@@ -55,7 +55,7 @@ fn changes(row: &Compared, columns: usize, text: &mut String) {
         }
     };
     for (what, change) in [("decode", &row.decode), ("encode", &row.encode)] {
-        if let Some(change) = change.as_ref().filter(|change| change.is_known()) {
+        if let Some(change) = change.as_ref().filter(|change| change.is_change()) {
             line(&format!("{} {what}: {} of before, {who}", change.word(), shown(&change.ratio)));
         }
     }

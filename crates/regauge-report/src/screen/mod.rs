@@ -17,7 +17,7 @@ use line::{Line, Style, width};
 /// The width without a terminal.
 const WIDTH: usize = 80;
 /// Narrower than this, nothing can be laid out.
-const WIDTH_MIN: usize = 24;
+pub const WIDTH_MIN: usize = 24;
 /// Below this width the uses are listed one below the other.
 const COLUMNS_MIN: usize = 64;
 /// Lines of a screen.

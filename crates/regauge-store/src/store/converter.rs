@@ -43,7 +43,8 @@ impl Converter {
         options.limits = self.limits;
         options.documents = regauge::documents::Documents::Keep;
         let converted = convert::convert_counted(document, &options);
-        let (mut converted, documents) = converted.map_err(|error| Error::document(key, error))?;
+        let (mut converted, summary) = converted.map_err(|error| Error::document(key, error))?;
+        let documents = summary.documents;
         if documents != 1 {
             return Err(Error::damaged(key, format!("found {documents} documents, expected one")));
         }

@@ -66,11 +66,11 @@ pub fn convert_bytes(input: &[u8], options: &Options) -> Result<Vec<u8>> {
     convert_counted(input, options).map(|(bytes, _)| bytes)
 }
 
-/// Same as [`convert_bytes`], and also returns the number of documents.
+/// Same as [`convert_bytes`], and also returns what happened.
 ///
 /// # Errors
 /// Same as [`convert`].
-pub fn convert_counted(input: &[u8], options: &Options) -> Result<(Vec<u8>, u64)> {
+pub fn convert_counted(input: &[u8], options: &Options) -> Result<(Vec<u8>, Summary)> {
     let tracked =
         options.report || options.on_loss == OnLoss::Approximate || options.sample.is_some();
     let pick = picked(Some(&Input::Bytes(input)), options)?;
@@ -79,7 +79,7 @@ pub fn convert_counted(input: &[u8], options: &Options) -> Result<(Vec<u8>, u64)
     let room = input.len().saturating_add(64).min(ROOM_BYTES);
     let out = Out::reusing(Vec::with_capacity(room));
     match run(Input::Bytes(input), out, options, tracked, pick, &mut |_| Ok(())) {
-        Ok((summary, out)) => Ok((out.into_vec(), summary.documents)),
+        Ok((summary, out)) => Ok((out.into_vec(), summary)),
         Err(error) => Err(explain(error, Some(Input::Bytes(input)), options)),
     }
 }

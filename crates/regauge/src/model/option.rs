@@ -207,9 +207,6 @@ impl Row {
     /// Returns the option's name, without dashes: in a binding that of a function of one format, or of a
     /// generic function, whose format is an argument. `None` if it does not exist there.
     pub fn spelled(&self, language: Language, is_generic: bool) -> Option<&'static str> {
-        if language == Language::Http {
-            return matches!(self.opt, Opt::OnLoss | Opt::Unwrap).then_some(self.field);
-        }
         if !self.surfaces.contains(&language) {
             return None;
         }
@@ -327,7 +324,10 @@ const LEADER: &[Format] = &[Marc, Mrk, AlephSeq];
 const TABLES: &[Format] = &[Csv, Tsv];
 const CHARSETS: Takes = Words(&["auto", "utf8", "marc8"]);
 
-/// Every interface.
+/// Every interface, the gateway too.
+const EVERYWHERE: &[Language] =
+    &[Language::Command, Language::Python, Language::Ruby, Language::Http];
+/// Every interface in which files and objects are converted.
 const ALL: &[Language] = &[Language::Command, Language::Python, Language::Ruby];
 /// Ruby has no reports by path: `convert` yields them.
 const NOT_RUBY: &[Language] = &[Language::Command, Language::Python];
@@ -343,8 +343,8 @@ const RUBY: &[Language] = &[Language::Ruby];
 pub const OPTIONS: [Row; 50] = [
     row!(From "from", "from", ALL, Takes::Format, Convert &[], "Input format [default: from the file name or the first bytes]"),
     row!(To "to", "to", ALL, Takes::Format, Convert &[], "Output format [default: from the file name]"),
-    row!(OnLoss "on_loss", "on_loss", ALL, Words(&["refuse", "wrap", "approximate"]), Write &[], "What to do with a value that the output format cannot hold exactly"),
-    row!(Unwrap "unwrap", "unwrap", ALL, Switch, Read &[], "Read the notation that --on-loss wrap writes, and restore the original values"),
+    row!(OnLoss "on_loss", "on_loss", EVERYWHERE, Words(&["refuse", "wrap", "approximate"]), Write &[], "What to do with a value that the output format cannot hold exactly"),
+    row!(Unwrap "unwrap", "unwrap", EVERYWHERE, Switch, Read &[], "Read the notation that --on-loss wrap writes, and restore the original values"),
     row!(Envelope "envelope", "envelope", ALL, Words(&["auto", "none", "open", "keep"]), Convert &[], "What to do with what a framework put around the value, such as an entry of Rails.cache or a Django session: take it off if the bytes can be nothing else; leave it; take off what is recognised; take it off and put it back around the output"),
     row!(Secret "secret", "secret", ALL, Takes::Secret, Convert &[], "Check the signature of the envelope with the secret in FILE, or decrypt it: secret_key_base of Rails, SECRET_KEY of Django or Flask. A wrong signature is an error, and so is none"),
     row!(Salt "salt", "salt", ALL, Text, Convert &[], "What the application passes as the salt where it signs or encrypts [default: each salt that the framework itself uses]"),

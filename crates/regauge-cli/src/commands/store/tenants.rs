@@ -172,13 +172,13 @@ pub enum TokenCommand {
     },
 }
 
-/// A hundred years: what expires later may as well never.
+/// A hundred years. A token that is to last longer need not expire.
 const SECONDS_MAX: i64 = 36_500 * 86_400;
 
 /// Parses a time after which a token expires: as [`seconds`], but not at once.
 fn until(text: &str) -> std::result::Result<i64, String> {
     match seconds(text)? {
-        0 => Err("a token that expires at once is of no use; expected more than 0".to_owned()),
+        0 => Err("expected more than 0: such a token would expire at once".to_owned()),
         total => Ok(total),
     }
 }

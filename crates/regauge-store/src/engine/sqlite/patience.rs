@@ -1,9 +1,9 @@
 //! How long a connection waits for another one that writes, and how often it asks.
 //!
-//! SQLite has no queue of writers: whoever asks while the file is free has it. The timeout that
-//! comes with SQLite asks ever more rarely, in the end ten times a second, so a writer that commits
-//! without a pause can keep all others waiting until they give up. Asking every few milliseconds
-//! costs next to nothing, because a transaction that is synced takes about as long.
+//! SQLite does not queue writers: a connection gets the file if it happens to ask while the file is
+//! free. SQLite's own timeout asks more and more rarely, down to ten times a second, so a writer that
+//! commits without a pause can keep the others waiting until they give up. Asking every few
+//! milliseconds costs next to nothing, because a synced transaction takes about as long.
 
 use std::cell::Cell;
 use std::thread::sleep;
@@ -13,8 +13,8 @@ use rusqlite::Connection;
 
 /// How long a change waits for another writer.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
-/// Waits between two attempts, in milliseconds, in a row that repeats. They differ, so that two
-/// writers do not stay in step.
+/// Milliseconds between two attempts, over and over again. They differ, so that two writers do not
+/// stay in step.
 const PAUSES: [u64; 4] = [1, 2, 1, 3];
 
 thread_local! {

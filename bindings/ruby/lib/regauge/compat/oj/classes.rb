@@ -51,7 +51,7 @@ module Regauge
           rescue UnsafeClass
             raise
           rescue ::StandardError => error
-            # Oj itself is not asked: it builds objects before it comes to what it cannot read.
+            # Oj cannot be asked instead: it builds objects before it gets to what it cannot read.
             raise UnsafeClass, "#{error.message.sub(/ \[\w+\.c:\d+\]\z/, "")}; found a document that may name classes, but cannot be read as data: " \
                                "regauge/compat/oj builds only classes that hold data"
           end
