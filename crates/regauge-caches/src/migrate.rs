@@ -77,7 +77,7 @@ impl Plan {
             return Step::Other;
         }
         if let Some(error) = look.broken {
-            return Step::Stay(error);
+            return Step::Stay(with_advice(error));
         }
         let form = look.form;
         let moved = match flags.filter(|flags| *flags != 0) {
@@ -230,6 +230,18 @@ fn no_text(to: Format) -> Error {
     let to = to.title();
     Error::unrepresentable(format!("found a column of text, which cannot hold {to}"))
         .hint(Hint::say("move it to json, or make the column binary"))
+}
+
+/// Adds what to do to the error of a value that its language loads, but that is not whole.
+#[cold]
+fn with_advice(error: Error) -> Error {
+    match error.kind() {
+        // Its own advice is to raise the limit.
+        ErrorKind::Limit => error,
+        _ => error.hint(Hint::say(
+            "it is cut off, or other bytes follow it; let the application write it again",
+        )),
+    }
 }
 
 #[cold]
@@ -390,6 +402,8 @@ mod tests {
         for other in [&b"{\"a\":1}"[..], b"text", b"17", b"", b"\x81\xA1a\x01"] {
             assert!(matches!(step(&plan, other, Some(1)), Step::Other), "{}", other.escape_ascii());
         }
+        let Step::Stay(error) = step(&plan, b"\x80\x04K\x01.tail", None) else { panic!() };
+        assert!(error.hint_text().unwrap().contains("other bytes follow it"));
         let Step::Unruled(error) = step(&plan, b"\x04\x08[\x06o:\x08Foo\0", None) else { panic!() };
         assert!(reason(&error).starts_with("at $[*]: found "), "{}", reason(&error));
     }
