@@ -127,7 +127,7 @@ fn a_file_without_a_secret_is_wrong_usage() {
         ("--secret-file secret.txt", "secret.txt: is empty, expected a secret"),
         ("--secret-file missing.txt", "missing.txt: No such file or directory"),
         ("--secret-file long.txt", "long.txt: has more than 65536 bytes, expected a secret"),
-        ("--salt orders", "--salt is for a secret; pass --secret-file, too"),
+        ("--salt orders", "--salt goes with a secret; pass --secret-file, too"),
     ] {
         let ran = folder.run(&format!("inspect value.txt {flags}")).status(2);
         assert!(ran.stderr.contains(expected), "{}", ran.stderr);
