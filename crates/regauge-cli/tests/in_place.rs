@@ -307,3 +307,13 @@ fn no_real_file_changes_elsewhere() {
         }
     }
 }
+
+#[test]
+fn fractions_are_written_with_exact_numbers() {
+    let folder = Folder::new();
+    folder.write("a.json", "{\"a\":1.50, \"b\":2}");
+    folder.write("a.yaml", "a: 1.50 # one\nb: 2\n");
+    edit(&folder, ".a = 2.50 | .b = .b / 8", "--numbers exact a.json a.yaml").silent();
+    assert_eq!(folder.text("a.json"), "{\"a\":2.50, \"b\":0.25}");
+    assert_eq!(folder.text("a.yaml"), "a: 2.50 # one\nb: 0.25\n");
+}

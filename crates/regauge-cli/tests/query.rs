@@ -239,3 +239,67 @@ fn a_filter_without_end_stops_at_the_limit_of_time() {
     }
     folder.run("query --limit time=60 . in.ndjson").silent();
 }
+
+#[test]
+fn what_a_filter_reads_itself_follows_the_options_too() {
+    let folder = Folder::new();
+    folder.write("people.ndjson", PEOPLE);
+    folder.write("extended.ndjson", "{\"a\":{\"$oid\":\"5f1f1f1f1f1f1f1f1f1f1f1f\"}}\n");
+    folder.write("broken.ndjson", "{\"id\":1}\n{\"id\":x}\n{\"id\":3}\n");
+    for (arguments, wanted) in [
+        (
+            "--drop name --drop state -n [inputs] people.ndjson",
+            "[{\"id\":1},{\"id\":2},{\"id\":3}]\n",
+        ),
+        ("--only id [.,input,input] people.ndjson", "[{\"id\":1},{\"id\":2},{\"id\":3}]\n"),
+        ("--rename id=n -n [inputs.n] people.ndjson", "[1,2,3]\n"),
+        ("--head 2 -n [inputs.id] people.ndjson", "[1,2]\n"),
+        ("--sample 2 --seed 1 -n [inputs]|length people.ndjson", "2\n"),
+        ("--json-extended relaxed -n inputs|.a|kind extended.ndjson", "\"objectid\"\n"),
+        ("-n first(inputs).id people.ndjson", "1\n"),
+        ("-q --bad skip -n [inputs.id] broken.ndjson", "[1,3]\n"),
+    ] {
+        let ran = folder.run(&format!("query {arguments}")).status(0);
+        assert_eq!(ran.text(), wanted, "{arguments}");
+    }
+    folder.write("twice.ndjson", "{\"a\":1,\"a\":2}\n");
+    let ran = folder.run("query --duplicate-keys refuse -n inputs twice.ndjson").status(3);
+    assert!(ran.stderr.contains("twice.ndjson: json"), "{}", ran.stderr);
+    let ran = folder.run("query -n [inputs] broken.ndjson").status(1);
+    assert!(ran.stderr.contains("broken.ndjson: "), "{}", ran.stderr);
+    // Far more than is read ahead.
+    folder.write("many.ndjson", "1\n".repeat(10_000));
+    assert_eq!(folder.run("query -n [limit(3;inputs)] many.ndjson").silent().text(), "[1,1,1]\n");
+    assert_eq!(folder.run("query -n [inputs]|length many.ndjson").silent().text(), "10000\n");
+}
+
+#[test]
+fn a_value_that_contains_itself_is_refused_with_the_reason() {
+    let folder = Folder::new();
+    folder.write("cycle.yaml", "- &x [*x]\n");
+    for arguments in
+        ["query --to yaml . cycle.yaml", "convert --drop a --on-loss wrap cycle.yaml - --to yaml"]
+    {
+        let ran = folder.run(arguments).status(3);
+        assert!(
+            ran.stderr.contains("what selects or filters values cannot hold a cycle"),
+            "{}",
+            ran.stderr
+        );
+        assert!(!ran.stderr.contains("--on-loss"), "{}", ran.stderr);
+    }
+    let ran = folder.run("convert cycle.yaml - --to json").status(3);
+    assert!(ran.stderr.contains("JSON cannot hold a cycle; pass --on-loss wrap"), "{}", ran.stderr);
+}
+
+#[test]
+fn variables_have_names_that_a_filter_can_call() {
+    let folder = Folder::new();
+    for (arguments, wanted) in [
+        ("--arg 1x a -n 1", "--arg: found the name \"1x\", expected letters"),
+        ("--argjson ENV 1 -n 1", "--argjson: $ENV is the environment"),
+    ] {
+        let ran = folder.run(&format!("query {arguments}")).status(2);
+        assert!(ran.stderr.contains(wanted), "{}", ran.stderr);
+    }
+}

@@ -143,7 +143,7 @@ impl Filter {
     pub fn run(&self, document: &Value) -> regauge::Result<Vec<Value>> {
         guard::run(|| {
             let mut outputs = Vec::new();
-            self.over_one(self.vars(), Val::from(document), &mut |output| {
+            self.over_one(false, self.vars(), Val::from(document), &mut |output| {
                 outputs.push(Value::from(output));
                 Ok(())
             })?;

@@ -36,6 +36,8 @@ def isnormal: isnumber and ((. == 0 or isnan or isinfinite) | not);
 def finites: select(isfinite);
 def normals: select(isnormal);
 def logb: if . == 0 then -infinite elif isinfinite then infinite elif isnan then . else ilogb end;
+def gamma: lgamma;
+def nearbyint: rint;
 def significand: if . == 0 or isinfinite or isnan then . else scalbln(.; -ilogb) end;
 
 def toboolean:
@@ -108,21 +110,34 @@ def IN(src; s): any(src == s; .);
 def JOIN($index; f): [.[] | [., $index[f]]];
 def JOIN($index; stream; f): stream | [., $index[f]];
 def JOIN($index; stream; f; g): stream | [., $index[f]] | g;
+# A regular expression, or an array of one and its flags.
+def re_of: if isarray then .[0] else . end;
+def flags_of: if isarray then .[1] else null end;
+def test($re): test($re | re_of; $re | flags_of);
+def match($re): match($re | re_of; $re | flags_of);
+def capture($re): capture($re | re_of; $re | flags_of);
 def scan($re; flags): matches($re; "g" + flags)[] | if .[1] then [.[1:][].string] else .[0].string end;
-def scan($re): scan($re; "");
+def scan($re): scan($re | re_of; $re | flags_of);
 def splits($re; flags): split($re; flags)[];
+# What has a usual notation that is no JSON.
+def has_notation: kind | . == "timestamp" or . == "date" or . == "time" or . == "datetime" or . == "offset datetime"
+  or . == "uuid" or . == "objectid";
 def join($sep): reduce .[] as $x (null;
   (if . == null then "" else . + $sep end)
   + ($x | if . == null then "" elif isstring then . elif isboolean or isnumber then tojson
-    else error("cannot join with \(type)") end)) // "";
+    elif has_notation then tostring else error("cannot join with \(type)") end)) // "";
 def combinations: if length == 0 then [] else .[0][] as $x | (.[1:] | combinations) as $w | [$x] + $w end;
 def combinations($n): . as $dot | [range($n)] | map($dot) | combinations;
 
 def @text: tostring;
 def @json: tojson;
 def @base64: bytes_base64;
-def @csv: [.[] | if isnumber or isboolean then tojson elif . == null then ""
-  else "\"" + (tostring | gsub("\""; "\"\"")) + "\"" end] | join(",");
-def @tsv: [.[] | if . == null then "" elif isnumber or isboolean then tojson
-  else tostring | gsub("\\\\"; "\\\\") | gsub("\t"; "\\t") | gsub("\n"; "\\n") | gsub("\r"; "\\r") end]
-  | join("\t");
+# As it stands in a row, if it is no text.
+def cell(what): if . == null then "" elif isboolean then tojson
+  elif isnumber and (isnan or isinfinite | not) then tojson
+  else error("\(type) (\(tojson)) is not valid in a \(what) row") end;
+def is_text: isstring or has_notation;
+def @csv: [.[] | if is_text then "\"" + (tostring | gsub("\""; "\"\"")) + "\"" else cell("csv") end] | join(",");
+def @tsv: [.[] | if is_text
+  then tostring | gsub("\\\\"; "\\\\") | gsub("\t"; "\\t") | gsub("\n"; "\\n") | gsub("\r"; "\\r")
+  else cell("tsv") end] | join("\t");

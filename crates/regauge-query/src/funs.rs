@@ -1,7 +1,9 @@
 //! The functions of the language: jaq's, jq's that jaq leaves to the type of values, and regauge's own.
 
 use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD as BASE64;
+use base64::alphabet;
+use base64::engine::DecodePaddingMode;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD as BASE64};
 use jaq_core::load::{self, parse::Def};
 use jaq_core::native::{Filter as Native, Fun, bome, run, unary, v};
 use jaq_core::{DataT, RunPtr};
@@ -11,7 +13,7 @@ use regauge::{read_values, write_values};
 
 use crate::guard;
 use crate::marc;
-use crate::pattern;
+use crate::pattern::{self, Wanted};
 use crate::run::{Kind, error};
 use crate::val::number::Num;
 use crate::val::{
@@ -19,8 +21,17 @@ use crate::val::{
 };
 
 /// jaq's functions that ours replace: a filter neither ends the process nor logs.
-const LEFT_OUT: [&str; 7] =
-    ["halt", "debug_empty", "stderr_empty", "ltrimstr", "rtrimstr", "matches", "split_matches"];
+const LEFT_OUT: [&str; 9] = [
+    "halt",
+    "debug_empty",
+    "stderr_empty",
+    "ltrimstr",
+    "rtrimstr",
+    "matches",
+    "split_matches",
+    "split_",
+    "decode_base64",
+];
 /// Functions that a definition of the same name checks the arguments of.
 const CHECKED: [(&str, &str); 2] = [("limit", "limit_of"), ("skip", "skip_of")];
 /// After the last document, jaq's function gives nothing.
@@ -64,7 +75,7 @@ fn own() -> Box<[Own]> {
             Box::new(std::iter::empty())
         }),
         ("fromjson", v(0), |cv| bome(from_json(&cv.1))),
-        ("tojson", v(0), |cv| bome(Ok(Val::from(cv.1.untyped().to_string())))),
+        ("tojson", v(0), |cv| bome(Ok(Val::from(cv.1.json())))),
         ("length", v(0), |cv| bome(length(cv.1))),
         ("contains", v(1), |cv| unary(cv, contains)),
         ("has", v(1), |cv| unary(cv, |val, key| has(&val, &key).map(Val::from))),
@@ -94,8 +105,9 @@ fn own() -> Box<[Own]> {
                 None => Err(Error::typ(cv.1, "number")),
             })
         }),
-        ("matches", v(2), |cv| bome(pattern::matches(cv, false))),
-        ("split_matches", v(2), |cv| bome(pattern::matches(cv, true))),
+        ("matches", v(2), |cv| bome(pattern::matches(cv, Wanted::Matches))),
+        ("split_matches", v(2), |cv| bome(pattern::matches(cv, Wanted::Both))),
+        ("split_", v(2), |cv| bome(pattern::matches(cv, Wanted::Between))),
         ("to_number", v(0), |cv| bome(to_number(cv.1))),
         ("ltrimstr", v(1), |cv| unary(cv, |val, part| Ok(trimmed(val, &part, true, false)))),
         ("rtrimstr", v(1), |cv| unary(cv, |val, part| Ok(trimmed(val, &part, false, true)))),
@@ -114,6 +126,7 @@ fn own() -> Box<[Own]> {
                 None => Ok(Val::from(BASE64.encode(cv.1.shown()))),
             })
         }),
+        ("decode_base64", v(0), |cv| bome(from_base64(&cv.1))),
         ("totime", v(0), |cv| bome(to_time(cv.1))),
         ("seconds", v(0), |cv| {
             bome(seconds_of(&cv.1).ok_or_else(|| Error::typ(cv.1, "point in time")))
@@ -355,6 +368,19 @@ fn to_bytes(val: &Val) -> Result<Vec<u8>, Error> {
             Ok(parts.collect::<Result<Vec<_>, _>>()?.concat())
         }
         _ => Err(fail()),
+    }
+}
+
+/// Decodes Base64, with padding or without.
+fn from_base64(val: &Val) -> ValR {
+    const ANY_PADDING: GeneralPurpose = GeneralPurpose::new(
+        &alphabet::STANDARD,
+        GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+    );
+    let Some(text) = val.as_bytes() else { return Err(Error::typ(val.clone(), "text")) };
+    match ANY_PADDING.decode(text) {
+        Ok(bytes) => Ok(Val::from_utf8_bytes(bytes)),
+        Err(fault) => Err(error(format_args!("cannot decode {val} as Base64: {fault}"))),
     }
 }
 

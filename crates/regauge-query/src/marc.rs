@@ -163,9 +163,9 @@ impl Spec {
             Some('/') => Wanted::Field(rest.characters()?),
             Some('^') => {
                 rest.next();
-                match rest.next() {
-                    Some(which @ ('1' | '2')) => Wanted::Indicator(which as u8 - b'0'),
-                    _ => return Err(rest.fail("`^1` or `^2`")),
+                match ['1', '2'].into_iter().find(|which| rest.take(*which)) {
+                    Some(which) => Wanted::Indicator(which as u8 - b'0'),
+                    None => return Err(rest.fail("`^1` or `^2`")),
                 }
             }
             Some('$') => Wanted::Subfields(subfields(&mut rest)?),

@@ -1,25 +1,37 @@
-//! The functions of regular expressions, by the engine that jaq takes too. jaq's own leave groups out
-//! that took no part in a match, and panic if a group matched before an earlier one.
+//! The functions of regular expressions. jaq's own know ASCII only, leave groups out that took no part in a
+//! match, and panic if a group matched before an earlier one.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
 
 use jaq_core::Cv;
 use jaq_std::ValT as _;
-use regex_bites::bytes::{Captures, Regex, RegexBuilder};
+use regex::bytes::{Captures, Regex, RegexBuilder};
 
 use crate::run::{Kind, error};
 use crate::val::{Error, Val, ValR};
 
 /// What the flags of a call say besides what they set in the expression.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct Flags {
     global: bool,
     ignores_empty: bool,
 }
 
+/// What is wanted of a text: the matches, what is between them, or both in their order.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    Matches,
+    Between,
+    Both,
+}
+
 /// Returns the matches of an expression, each as the array of its groups, the first of which is the
-/// whole match; `between` returns the text around the matches too.
-pub(crate) fn matches(mut cv: Cv<'_, Kind>, between: bool) -> ValR {
+/// whole match; and the texts between them.
+pub(crate) fn matches(mut cv: Cv<'_, Kind>, wanted: Wanted) -> ValR {
     let (flags, pattern) = (cv.0.pop_var(), cv.0.pop_var());
-    let (pattern, flags) = compile(text_of(&pattern)?, text_of(&flags)?)?;
+    let flags = if matches!(flags, Val::Null) { "" } else { text_of(&flags)? };
+    let (pattern, flags) = compiled(text_of(&pattern)?, flags)?;
     let text = cv.1.try_as_utf8_bytes()?;
     let part = |from: usize, to: usize| cv.1.as_sub_str(&text[from..to]);
     let mut found = Vec::new();
@@ -32,17 +44,19 @@ pub(crate) fn matches(mut cv: Cv<'_, Kind>, between: bool) -> ValR {
         }
         before += characters(&text[counted..whole.start()]);
         counted = whole.start();
-        if between {
+        if wanted != Wanted::Matches {
             found.push(part(end, whole.start()));
             end = whole.end();
         }
         let start = Start { byte: whole.start(), character: before };
-        found.push(groups(&pattern, &captures, text, &start, &part));
+        if wanted != Wanted::Between {
+            found.push(groups(&pattern, &captures, text, &start, &part));
+        }
         if !flags.global {
             break;
         }
     }
-    if between {
+    if wanted != Wanted::Matches {
         found.push(part(end, text.len()));
     }
     Ok(Val::array(found))
@@ -88,6 +102,35 @@ fn characters(text: &[u8]) -> usize {
     text.iter().filter(|byte| **byte & 0xC0 != 0x80).count()
 }
 
+/// How many expressions a thread keeps: a filter calls few, and each for every document.
+const KEPT: usize = 16;
+
+/// An expression with its flags as they were given, and what was made of them.
+type Kept = (String, String, Regex, Flags);
+
+thread_local! {
+    /// The latest first.
+    static COMPILED: RefCell<VecDeque<Kept>> = const { RefCell::new(VecDeque::new()) };
+}
+
+/// Compiles an expression, or returns what this thread compiled before.
+fn compiled(pattern: &str, letters: &str) -> Result<(Regex, Flags), Error> {
+    COMPILED.with_borrow_mut(|kept| {
+        let found = kept.iter().position(|(one, flags, ..)| one == pattern && flags == letters);
+        let entry = match found.and_then(|at| kept.remove(at)) {
+            Some(entry) => entry,
+            None => {
+                let (regex, flags) = compile(pattern, letters)?;
+                (pattern.to_owned(), letters.to_owned(), regex, flags)
+            }
+        };
+        let result = (entry.2.clone(), entry.3);
+        kept.push_front(entry);
+        kept.truncate(KEPT);
+        Ok(result)
+    })
+}
+
 fn compile(pattern: &str, letters: &str) -> Result<(Regex, Flags), Error> {
     let mut flags = Flags::default();
     let mut builder = RegexBuilder::new(pattern);
@@ -97,10 +140,11 @@ fn compile(pattern: &str, letters: &str) -> Result<(Regex, Flags), Error> {
             'n' => flags.ignores_empty = true,
             'i' => _ = builder.case_insensitive(true),
             'm' => _ = builder.multi_line(true),
-            's' => _ = builder.dot_matches_new_line(true),
+            // That `^` and `$` are the ends of the text, which they are anyway.
+            's' => {}
             'l' => _ = builder.swap_greed(true),
             'x' => _ = builder.ignore_whitespace(true),
-            'p' => _ = builder.multi_line(true).dot_matches_new_line(true),
+            'p' => _ = builder.dot_matches_new_line(true),
             other => {
                 let message = format!("found the flag {other:?}, expected some of g i l m n p s x");
                 return Err(error(message));

@@ -86,13 +86,16 @@ impl Filter {
         Vars::new(self.variables.iter().map(Val::from))
     }
 
-    /// Runs the filter over one document that reads no others.
+    /// Runs the filter over one document that reads no others. `exact_numbers` is as in
+    /// [`Settings`](crate::Settings::exact_numbers).
     pub(crate) fn over_one(
         &self,
+        exact_numbers: bool,
         vars: Vars<Val>,
         document: Val,
         emit: &mut dyn FnMut(&Val) -> Result,
     ) -> Result {
+        val::number::set_exact(exact_numbers);
         let inputs = RcIter::new(std::iter::empty());
         let data = Data::new(self, &inputs);
         for output in self.code.id.run((Ctx::<Kind>::new(&data, vars), document)) {

@@ -1,24 +1,17 @@
 //! A filter between the reader and the writer of a conversion.
 
-use std::cell::RefCell;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
-use jaq_core::{Ctx, Vars};
-use jaq_std::input::RcIter;
-use regauge::convert::Summary;
+use jaq_core::Vars;
 use regauge::stage;
-use regauge::values::{Values, write_each};
-use regauge::{
-    BigInt, Error, Ext, Fidelity, Format, Options, Output, Result, Sink, Type, Value, Writer,
-};
+use regauge::{BigInt, Ext, Fidelity, Format, Result, Sink, Type, Value, Writer};
 
 use crate::compile::Filter;
 use crate::each::{Each, Walk};
 use crate::guard;
 use crate::marc;
 use crate::needs::{Needs, Pruned};
-use crate::run::{self, Data, Kind};
 use crate::val::Val;
 
 /// How a filter is run over the documents of a conversion.
@@ -37,6 +30,8 @@ pub struct Settings {
     pub note_last: bool,
     /// How long it may take for a document.
     pub time: Option<Duration>,
+    /// Take numbers with a fraction in the filter as decimals, exactly as they are written.
+    pub exact_numbers: bool,
 }
 
 /// A filter with its settings, for [`Options::stage`].
@@ -86,86 +81,27 @@ impl Stage {
     /// # Errors
     /// As [`Filter::run`].
     pub fn over(&self, document: &Value) -> Result<Vec<Value>> {
-        guard::run_within(self.settings.time, || {
+        let Settings { time, exact_numbers, .. } = self.settings;
+        guard::run_within(time, || {
             let mut outputs = Vec::new();
-            self.filter.over_one(self.filter.vars(), Val::from(document), &mut |output| {
-                self.note(output);
-                outputs.push(Value::from(output));
-                Ok(())
-            })?;
+            self.filter.over_one(
+                exact_numbers,
+                self.filter.vars(),
+                Val::from(document),
+                &mut |output| {
+                    self.note(output);
+                    outputs.push(Value::from(output));
+                    Ok(())
+                },
+            )?;
             Ok(outputs)
         })
     }
 
-    fn note(&self, output: &Val) {
+    pub(crate) fn note(&self, output: &Val) {
         if self.settings.note_last {
             let last = if jaq_core::ValT::as_bool(output) { TRUE } else { FALSE };
             self.last.store(last, Ordering::Relaxed);
-        }
-    }
-
-    /// Runs a filter that reads the documents itself, and writes its outputs.
-    ///
-    /// # Errors
-    /// Those of reading, of the filter and of writing.
-    pub fn pull<'a>(
-        &self,
-        documents: &mut Values<'_>,
-        output: impl Output + Send + 'a,
-        options: &Options,
-    ) -> Result<Summary> {
-        let unread = RefCell::new(None);
-        let mut ended = false;
-        let documents = std::iter::from_fn(|| {
-            let next = (!ended).then(|| documents.next()).transpose();
-            ended = !matches!(next, Ok(Some(Some(_))));
-            match next {
-                Ok(document) => document.flatten().map(|document| Ok(Val::from(&document))),
-                Err(error) => {
-                    let message = error.to_string();
-                    *unread.borrow_mut() = Some(error);
-                    Some(Err(message))
-                }
-            }
-        });
-        let inputs = RcIter::new(documents);
-        let data = Data::new(&self.filter, &inputs);
-        let vars = self.filter.vars();
-        let start =
-            |document| self.filter.code.id.run((Ctx::<Kind>::new(&data, vars.clone()), document));
-        let mut outputs = self.settings.null_input.then(|| start(Val::Null));
-        let mut failed = None;
-        let mut next = || loop {
-            if let Some(output) = outputs.as_mut().and_then(Iterator::next) {
-                let output = output.map_err(run::raised)?;
-                self.note(&output);
-                let output = for_format(&output, options.to);
-                let output = if self.settings.sort_keys { output.sorted() } else { output };
-                return Ok(Some(Value::from(&output)));
-            }
-            if self.settings.null_input {
-                return Ok(None);
-            }
-            match Iterator::next(&mut data.inputs()) {
-                Some(Ok(document)) => outputs = Some(start(document)),
-                Some(Err(message)) => return Err(run::failure(&message)),
-                None => return Ok(None),
-            }
-        };
-        let written = write_each(
-            || {
-                guard::run_within(self.settings.time, &mut next).map_err(|error| {
-                    let stand_in = Error::new(error.kind(), "the filter failed");
-                    failed = Some(error);
-                    stand_in
-                })
-            },
-            output,
-            options,
-        );
-        match unread.take().or(failed) {
-            Some(error) => Err(error),
-            None => written,
         }
     }
 }
@@ -205,7 +141,7 @@ impl stage::Stage for Stage {
 
 /// Returns an output as this format takes it: MARC has no field and no subfield without a value, which
 /// is what a deleted one leaves.
-fn for_format(output: &Val, to: Format) -> Val {
+pub(crate) fn for_format(output: &Val, to: Format) -> Val {
     if to.is_marc() { marc::without_emptied(output) } else { output.clone() }
 }
 
@@ -223,8 +159,9 @@ impl Through<'_> {
     /// Runs the filter over a value.
     fn run(&mut self, val: Val) -> Result {
         let Through { stage, to, vars, inner, .. } = self;
-        guard::run_within(stage.settings.time, || {
-            stage.filter.over_one(vars.clone(), val, &mut |output| {
+        let Settings { time, exact_numbers, .. } = stage.settings;
+        guard::run_within(time, || {
+            stage.filter.over_one(exact_numbers, vars.clone(), val, &mut |output| {
                 stage.note(output);
                 let whole = for_format(output, *to);
                 let sent = whole.drive(&mut **inner, stage.settings.sort_keys);
@@ -252,6 +189,12 @@ impl Through<'_> {
 
 /// Passes events on to the builder.
 macro_rules! build {
+    () => { $crate::stage::build! {
+        null(); bool(v: bool); i64(v: i64); u64(v: u64); f64(v: f64); f32(v: f32); str(v: &str);
+        bytes(v: &[u8]); big_int(v: BigInt<'_>); ext(v: Ext<'_>); begin_array(len: Option<u64>);
+        end_array(); begin_map(len: Option<u64>); key(k: &str); key_value(k: &Value); end_map();
+        begin_typed(t: &Type<'_>); end_typed();
+    } };
     ($($method:ident($($name:ident: $type:ty)?);)*) => {
         $(
             fn $method(&mut self $(, $name: $type)?) -> Result {
@@ -260,14 +203,10 @@ macro_rules! build {
         )*
     };
 }
+pub(crate) use build;
 
 impl Sink for Through<'_> {
-    build! {
-        null(); bool(v: bool); i64(v: i64); u64(v: u64); f64(v: f64); f32(v: f32); str(v: &str);
-        bytes(v: &[u8]); big_int(v: BigInt<'_>); ext(v: Ext<'_>); begin_array(len: Option<u64>);
-        end_array(); begin_map(len: Option<u64>); key(k: &str); key_value(k: &Value); end_map();
-        begin_typed(t: &Type<'_>); end_typed();
-    }
+    build!();
 
     fn holds_references(&mut self) -> bool {
         false

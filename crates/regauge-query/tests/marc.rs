@@ -173,3 +173,21 @@ fn numbered(at: usize) -> Vec<u8> {
     let length = base + body.len() + 1;
     format!("{length:05}nam a22{base:05} a 4500{directory}\x1E{body}\x1D").into_bytes()
 }
+
+#[test]
+fn characters_of_a_record_are_changed_and_deleted() {
+    for (code, wanted) in [
+        (
+            r#"marc("008/35-37") = "eng" | marc("008")"#,
+            r#""030616s2003    enka          000 0 eng  ""#,
+        ),
+        (r#"marc("LDR/5") = "d" | marc("LDR")"#, r#""00714dam a2200205 a 4500""#),
+        (r#"marc("245$a/0") |= ascii_downcase | marc("245$a")"#, r#""zażółć /""#),
+        (r#"del(marc("245$a/6-7")) | marc("245$a")"#, r#""Zażółć""#),
+        (r#"del(marc("008/0-5")) | marc("008/0-6")"#, r#""s2003  ""#),
+    ] {
+        assert_eq!(run(code).unwrap(), wanted, "{code}");
+    }
+    let error = run(r#"marc("245^3")"#).unwrap_err();
+    assert!(error.contains("found `3`"), "{error}");
+}

@@ -1,7 +1,7 @@
 //! What filters do with values that JSON lacks, and what stops a filter.
 
 use regauge::{ErrorKind, Ext, Format, Options, Origin, Timestamp, TypeBuf, Value, read_values};
-use regauge_query::{Filter, on_large_stack};
+use regauge_query::{Filter, Settings, on_large_stack};
 
 fn filter(code: &str) -> Filter {
     Filter::compile(code, &[]).unwrap_or_else(|fault| panic!("{code}: {fault}"))
@@ -374,4 +374,90 @@ fn a_filter_that_fails_says_why() {
         assert!(error.to_string().contains(wanted), "{code}: {error}");
     }
     check_json("try error(\"x\") catch ., (.a?), (.a // 1)?", "{}", r#""x" null 1"#);
+}
+
+#[test]
+fn regular_expressions_know_all_letters() {
+    let input = r#""Zażółć gęś""#;
+    check_json(r#"gsub("\\W"; "_")"#, input, r#""Zażółć_gęś""#);
+    check_json(r#"gsub("\\w"; "x")"#, input, r#""xxxxxx xxx""#);
+    check_json(r#"test("ŻÓŁĆ"; "i"), test("ŻÓŁĆ")"#, input, "true false");
+    check_json(r#"[scan("\\p{Lu}"), scan("\\b\\w")]"#, input, r#"["Z","Z","g"]"#);
+    check_json(
+        r#"test(["ŻÓŁĆ", "i"]), test("gęś"; null), ([match(["[ęś]", "g"]).offset] | add)"#,
+        input,
+        "true true 17",
+    );
+    check_json(
+        r#"[split("[ę ]"; null), splits("ż"; "i")]"#,
+        input,
+        r#"[["Zażółć","g","ś"],"Za","ółć gęś"]"#,
+    );
+    // `s` says what `^` and `$` mean anyway; `p` also lets a dot match the end of a line.
+    check_json(
+        r#"test("a.c"; "s"), test("a.c"; "p"), test("^c"; "p")"#,
+        r#""a\nc""#,
+        "false true false",
+    );
+}
+
+#[test]
+fn decimals_are_numbers_in_text_too() {
+    check_json(
+        "#exact\ntojson, @json, (tojson | fromjson | .p + 1)",
+        r#"{"p":1.10}"#,
+        r#""{\"p\":1.10}" "{\"p\":1.10}" 2.1"#,
+    );
+    check_json(
+        "#exact\n\"\\([.p])\", ([.p, 2] | join(\";\")), ([.p, \"a\"] | @csv), ([.p] | @tsv)",
+        r#"{"p":1.10}"#,
+        r#""[1.10]" "1.10;2" "1.10,\"a\"" "1.10""#,
+    );
+    let bson = r#"{"$numberDecimal":"12.50"}"#;
+    check_json("unwrapped | [[.] | @csv, tojson] | join(\" \")", bson, r#""12.50 [12.50]""#);
+}
+
+#[test]
+fn rows_hold_no_arrays_and_no_infinities() {
+    for code in ["[{a: 1}] | @csv", "[[1]] | @tsv", "[infinite] | @csv", "[nan] | @tsv"] {
+        let error = filter(code).run(&Value::Null).unwrap_err().to_string();
+        assert!(error.contains("is not valid in a"), "{code}: {error}");
+    }
+    check_json("[1, null, true, \"a\\\"b\"] | @csv", "null", r#""1,,true,\"a\"\"b\"""#);
+}
+
+#[test]
+fn constants_are_exact_where_numbers_are() {
+    let exact = |code: &str| {
+        let settings = Settings { exact_numbers: true, ..Settings::default() };
+        let outputs =
+            filter(code).into_stage(settings).over(&Value::Decimal("0.10".into())).unwrap();
+        outputs.iter().map(Value::to_string).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(
+        exact(". + 0.20, 1.10 * 3, 1.50"),
+        r#"{"$decimal":"0.30"} {"$decimal":"3.30"} {"$decimal":"1.50"}"#
+    );
+    check_json("0.1 + 0.2", "null", "0.30000000000000004");
+}
+
+#[test]
+fn parts_of_texts_are_replaced_and_deleted() {
+    check_json(
+        ".[1:3] = \"xyz\", (.[:1] |= ascii_upcase), del(.[0:1], .[2:]), del(.[0:3], .[1:2], .[2:4])",
+        r#""abćd""#,
+        r#""axyzd" "Abćd" "b" """#,
+    );
+    let error = filter(".[0:1] = 1").run(&Value::from("ab")).unwrap_err().to_string();
+    assert!(error.contains("text"), "{error}");
+}
+
+#[test]
+fn functions_of_mathematics_are_those_of_jq() {
+    check_json(
+        "[(5 | gamma == lgamma), (2.5 | nearbyint), (3.5 | nearbyint), (-0.5 | nearbyint)]",
+        "null",
+        "[true,2,4,-0.0]",
+    );
+    check_json("\"aGVsbG8\" | @base64d", "null", r#""hello""#);
 }

@@ -4,13 +4,13 @@ use std::io::{self, IsTerminal as _, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use regauge::convert::{Input, NAMED_BAD_RECORDS, Options, Selection, Summary, convert};
-use regauge::options::Envelopes;
+use regauge::convert::{Input, NAMED_BAD_RECORDS, Options, Selection, Summary, convert, read};
+use regauge::documents::Documents;
+use regauge::options::{DuplicateKeys, Envelopes};
 use regauge::output::{Output, StreamOutput};
 use regauge::reader::Skipped;
-use regauge::values::Values;
-use regauge::{Error, Format};
-use regauge_query::{Filter, Settings, Stage, on_large_stack};
+use regauge::{Error, Format, OnLoss};
+use regauge_query::{Feed, Filter, Settings, Stage, on_large_stack};
 
 use crate::args::{Bad, Convert, Limit, Numbers, Packed, Packing, Reading, threads};
 use crate::commands::enveloped;
@@ -32,7 +32,8 @@ const SMALL_BYTES: u64 = 1 << 20;
 /// Converts a file.
 pub fn run(arguments: &Convert) -> Result {
     let time = Limit::time(&arguments.reading.limit);
-    let filter = arguments.filter.stage(Settings { time, ..Settings::default() })?;
+    let exact_numbers = arguments.numbers == Numbers::Exact;
+    let filter = arguments.filter.stage(Settings { time, exact_numbers, ..Settings::default() })?;
     run_with(arguments, filter, &|_| {})
 }
 
@@ -195,7 +196,7 @@ fn through(
 ) -> std::result::Result<Summary, Error> {
     match filter {
         Some(filter) => on_large_stack(|| match filter.reads_inputs() {
-            true => pull(filter, source, outlet, options),
+            true => pull(filter, source, outlet, options, aside),
             false => convert_source(source, outlet, options, aside),
         }),
         None => convert_source(source, outlet, options, aside),
@@ -218,21 +219,34 @@ fn convert_source(
     convert(source.input(&again), outlet, options, &mut on_bad)
 }
 
-/// Runs a filter that reads the documents itself.
+/// Runs a filter that reads the documents itself. What is asked of the documents is asked of those that are read.
 fn pull(
     filter: &Stage,
     source: &Source,
     outlet: &mut (impl Output + Send),
     options: &Options,
+    aside: &mut Aside,
 ) -> std::result::Result<Summary, Error> {
-    let bytes = if source.can_repeat() { source.again()? } else { source.take() };
     let mut writing = options.clone();
     writing.stage = None;
     let mut reading = writing.clone();
     reading.to = reading.from;
+    (reading.jobs, reading.on_loss, reading.objects) = (1, OnLoss::Refuse, None);
     reading.limits.nodes = reading.limits.nodes.max(Filter::VALUES_MAX);
-    let mut documents = Values::open(Input::Once(bytes), &reading)?;
-    filter.pull(&mut documents, outlet, &writing)
+    (writing.select, writing.head, writing.sample) = (Selection::default(), None, None);
+    writing.duplicate_keys = DuplicateKeys::Keep;
+    match options.documents {
+        Documents::Join => reading.documents = Documents::Keep,
+        _ => writing.documents = Documents::Auto,
+    }
+    let meter = source.meter();
+    let name = source.name.clone();
+    let read = |feed: &mut Feed| {
+        let mut on_bad = |one: Skipped| aside.take(&name, &one, &meter);
+        let again = || -> io::Result<Box<dyn Read + Send>> { source.again() };
+        read(source.input(&again), &reading, feed, &mut on_bad)
+    };
+    filter.pull(read, outlet, &writing)
 }
 
 /// Opens an input as the options specify.

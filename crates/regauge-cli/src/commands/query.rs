@@ -8,7 +8,7 @@ use regauge::json::Framing;
 use regauge::{Format, Options};
 use regauge_query::{Settings, Stage};
 
-use crate::args::{Convert, DocumentsArg, Limit};
+use crate::args::{Convert, DocumentsArg, Limit, Numbers};
 use crate::commands::convert::{self, is_stream};
 use crate::failure::{Failure, Result};
 use crate::tables::Form;
@@ -158,6 +158,7 @@ fn settings(arguments: &Query) -> Settings {
         note_last: arguments.exit_status,
         each: None,
         time: Limit::time(&arguments.convert.reading.limit),
+        exact_numbers: arguments.convert.numbers == Numbers::Exact,
     }
 }
 

@@ -44,10 +44,11 @@ impl FilterFlags {
         };
         let mut named = Vec::new();
         for pair in self.arg.chunks(2) {
-            named.push((pair[0].as_str(), Value::from(pair[1].as_str())));
+            named.push((name("--arg", &pair[0])?, Value::from(pair[1].as_str())));
         }
         for pair in self.argjson.chunks(2) {
-            named.push((pair[0].as_str(), json(&pair[0], &pair[1])?));
+            let value = json(&pair[0], &pair[1], settings.exact_numbers)?;
+            named.push((name("--argjson", &pair[0])?, value));
         }
         let mut variables = named.clone();
         let pairs = named.into_iter();
@@ -82,9 +83,29 @@ impl FilterFlags {
     }
 }
 
+/// Returns the name of a variable, if a filter can call it so.
+fn name<'n>(option: &str, name: &'n str) -> Result<&'n str> {
+    let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if !name.chars().all(is_letter)
+        || name.starts_with(|c: char| c.is_ascii_digit())
+        || name.is_empty()
+    {
+        return Err(Failure::usage(format!(
+            "{option}: found the name {name:?}, expected letters, digits and _, beginning with no digit"
+        )));
+    }
+    match name {
+        "ENV" => Err(Failure::usage(format!(
+            "{option}: $ENV is the environment of the command; choose another name"
+        ))),
+        name => Ok(name),
+    }
+}
+
 /// Parses the value of a variable.
-fn json(name: &str, text: &str) -> Result<Value> {
-    let options = Options::new(Format::Json, Format::Json);
+fn json(name: &str, text: &str, exact_numbers: bool) -> Result<Value> {
+    let mut options = Options::new(Format::Json, Format::Json);
+    options.json_read.exact_numbers = exact_numbers;
     let mut values = read_values(text.as_bytes(), &options)
         .map_err(|error| Failure::usage(format!("--argjson {name}: {error}")))?;
     Ok(values.pop().unwrap_or(Value::Null))

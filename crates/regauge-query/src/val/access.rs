@@ -8,6 +8,7 @@ use jaq_core::path::Opt;
 use jaq_core::val::Range;
 use jaq_core::{Exn, ValX};
 
+use super::number::is_exact;
 use super::text::{TextRange, slice};
 use super::{Error, List, Map, Rare, Val, ValR};
 use crate::guard;
@@ -184,7 +185,7 @@ impl jaq_core::ValT for Val {
             return Ok(Val::big(v));
         }
         Ok(match text.parse::<f64>() {
-            Ok(v) if v.is_finite() => Val::Float(v),
+            Ok(v) if v.is_finite() && !is_exact() => Val::Float(v),
             _ => Val::rare(Rare::Decimal(text.into())),
         })
     }
@@ -320,7 +321,18 @@ impl jaq_core::ValT for Val {
                 changed.holds(depth);
                 Ok(Val::Array(list))
             }
-            val => opt.fail(val, |val| Exn::from(Error::typ(val, "array"))),
+            // jq refuses this; places such as `008/35-37` of a MARC record are slices.
+            Val::Text(text) => {
+                let TextRange { start, end } = slice(&text, &range)?;
+                let new = f(Val::from(&text[start..end])).next().transpose()?;
+                let new = match new.as_ref().map(|new| (new, new.text())) {
+                    None => "",
+                    Some((_, Some(new))) => new,
+                    Some((other, None)) => return Err(Error::typ(other.clone(), "text").into()),
+                };
+                Ok(Val::from([&text[..start], new, &text[end..]].concat()))
+            }
+            val => opt.fail(val, |val| Exn::from(Error::typ(val, "array or text"))),
         })
     }
 

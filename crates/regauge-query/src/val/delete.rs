@@ -4,7 +4,16 @@
 use std::rc::Rc;
 
 use super::access::{bounds, place, range_of};
+use super::text::{TextRange, slice};
 use super::{Error, Rare, Val, ValR};
+
+/// What is to be removed: the steps to it, without negative indices and slices of arrays; and of a text there, which
+/// characters.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Meant {
+    steps: Vec<Val>,
+    characters: Option<(usize, usize)>,
+}
 
 /// Removes what is at the paths, an array of arrays.
 pub(crate) fn delete_paths(val: Val, paths: Val) -> ValR {
@@ -17,22 +26,41 @@ pub(crate) fn delete_paths(val: Val, paths: Val) -> ValR {
     }
     // From the end to the beginning, no removal moves what a later one means.
     meant.sort_unstable();
-    meant.dedup();
-    meant.into_iter().rev().try_fold(val, |val, path| delete(val, &path))
+    meant.dedup_by(|next, one| joins(one, next));
+    meant.into_iter().rev().try_fold(val, |val, one| delete(val, &one.steps, one.characters))
 }
 
-/// Collects the paths that a path means in a value: without negative indices and slices, and only
-/// those that lead somewhere.
+/// Extends what is to be removed by what follows it in order, if they are the same or overlap; returns whether it did.
+fn joins(one: &mut Meant, next: &Meant) -> bool {
+    let overlap = match (one.characters, next.characters) {
+        (Some((_, end)), Some((start, _))) => start <= end,
+        (one, next) => one == next,
+    };
+    if one.steps != next.steps || !overlap {
+        return false;
+    }
+    if let (Some((_, end)), Some((_, other))) = (&mut one.characters, next.characters) {
+        *end = other.max(*end);
+    }
+    true
+}
+
+/// Collects what a path means in a value, if it leads somewhere.
 fn resolve(
     val: &Val,
     steps: &[Val],
     before: &mut Vec<Val>,
-    meant: &mut Vec<Vec<Val>>,
+    meant: &mut Vec<Meant>,
 ) -> Result<(), Error> {
     let Some((step, rest)) = steps.split_first() else {
-        meant.push(before.clone());
+        meant.push(Meant { steps: before.clone(), characters: None });
         return Ok(());
     };
+    if let (Val::Text(text), Val::Map(range), []) = (val.untyped(), step.untyped(), rest) {
+        let characters = Some(bounds(&range_of(range), text.chars().count())?);
+        meant.push(Meant { steps: before.clone(), characters });
+        return Ok(());
+    }
     let places = match (val.untyped(), step.untyped()) {
         (Val::Null, _) => return Ok(()),
         (Val::Array(list), Val::Map(range)) => {
@@ -54,16 +82,26 @@ fn resolve(
     Ok(())
 }
 
-/// Removes what is at a resolved path.
-fn delete(val: Val, path: &[Val]) -> ValR {
-    let Some((step, rest)) = path.split_first() else { return Ok(Val::Null) };
+/// Removes what is at a resolved path, or only these characters of it.
+fn delete(val: Val, path: &[Val], characters: Option<(usize, usize)>) -> ValR {
+    let Some((step, rest)) = path.split_first() else {
+        return match (val.text(), characters) {
+            (Some(text), Some((start, end))) => {
+                let range = Some(&Val::from(start))..Some(&Val::from(end));
+                let TextRange { start, end } = slice(text, &range)?;
+                Ok(Val::from([&text[..start], &text[end..]].concat()))
+            }
+            _ => Ok(Val::Null),
+        };
+    };
+    let removes = rest.is_empty() && characters.is_none();
     match val {
         Val::Map(mut map) => {
             let changed = Rc::make_mut(&mut map);
-            if rest.is_empty() {
+            if removes {
                 changed.remove(step);
             } else {
-                let inside = delete(changed.take(step), rest)?;
+                let inside = delete(changed.take(step), rest, characters)?;
                 changed.insert(step.clone(), inside);
             }
             Ok(Val::Map(map))
@@ -71,17 +109,17 @@ fn delete(val: Val, path: &[Val]) -> ValR {
         Val::Array(mut list) => {
             let Some(at) = place(step, list.values.len()) else { return Ok(Val::Array(list)) };
             let changed = Rc::make_mut(&mut list);
-            if rest.is_empty() {
+            if removes {
                 changed.edit(|values| values.remove(at));
             } else {
                 let inside = std::mem::replace(&mut changed.values[at], Val::Null);
-                changed.values[at] = delete(inside, rest)?;
+                changed.values[at] = delete(inside, rest, characters)?;
             }
             Ok(Val::Array(list))
         }
         Val::Rare(rare) => match &*rare {
             Rare::Typed(class, inside) => {
-                Ok(Val::rare(Rare::Typed(class.clone(), delete(inside.clone(), path)?)))
+                Ok(Val::rare(Rare::Typed(class.clone(), delete(inside.clone(), path, characters)?)))
             }
             _ => Ok(Val::Rare(rare)),
         },

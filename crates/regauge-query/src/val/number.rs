@@ -1,6 +1,7 @@
 //! Numbers: integers of any size and decimals are exact; a double makes a result a double.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::cmp::Ordering;
 
 use num_bigint::{BigInt, Sign};
@@ -9,6 +10,20 @@ use regauge::{Ext, Value, decimal128};
 
 use super::{Rare, Val};
 use crate::guard;
+
+thread_local! {
+    static EXACT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Says whether numbers with a fraction in the filters of this thread are decimals.
+pub(crate) fn set_exact(exact: bool) {
+    EXACT.set(exact);
+}
+
+/// Returns whether they are.
+pub(super) fn is_exact() -> bool {
+    EXACT.get()
+}
 
 /// A number, as a value has it.
 #[derive(Clone, Debug)]

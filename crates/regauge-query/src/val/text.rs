@@ -1,7 +1,7 @@
 //! Texts: what jaq's library needs, and how values are written as text.
 
 use jaq_core::val::Range;
-use regauge::{Ext, Value, decimal128};
+use regauge::{Ext, Format, OnLoss, Options, Value, decimal128, write_values};
 
 use super::access::bounds;
 use super::number::Num;
@@ -57,13 +57,58 @@ impl Val {
             },
             _ => None,
         }
-        .unwrap_or_else(|| match self.untyped() {
+        .unwrap_or_else(|| self.json())
+    }
+
+    /// Returns the value as JSON, in which decimals are numbers as they were written; what JSON lacks is in regauge's
+    /// notation.
+    pub fn json(&self) -> String {
+        let mut options = Options::new(Format::Json, Format::Json);
+        options.on_loss = OnLoss::Wrap;
+        options.json_write.exact_numbers = true;
+        let inside = self.untyped();
+        let value = Value::from(&inside.with_json_numbers().unwrap_or_else(|| inside.clone()));
+        let written = write_values(&[value], &options);
+        let text =
+            written.map(|(bytes, _)| String::from_utf8_lossy(bytes.trim_ascii_end()).into_owned());
+        // Refused is only what no notation holds.
+        text.unwrap_or_else(|_| self.untyped().to_string())
+    }
+
+    /// Returns the value with the decimals of BSON that are numbers as such; nothing if it has none.
+    fn with_json_numbers(&self) -> Option<Val> {
+        let changed = |values: Vec<Option<Val>>| {
+            values.iter().any(Option::is_some).then_some(values).into_iter().flatten()
+        };
+        match self {
+            Val::Array(list) => {
+                let new = changed(list.values.iter().map(Val::with_json_numbers).collect());
+                let new =
+                    new.zip(&list.values).map(|(new, old)| new.unwrap_or_else(|| old.clone()));
+                let new: Vec<Val> = new.collect();
+                (!new.is_empty()).then(|| Val::array(new))
+            }
+            Val::Map(map) => {
+                let values = map.pairs().iter().map(|(_, one)| one.with_json_numbers());
+                let new = changed(values.collect()).zip(map.pairs());
+                let new =
+                    new.map(|(new, (key, old))| (key.clone(), new.unwrap_or_else(|| old.clone())));
+                let new: Vec<_> = new.collect();
+                (!new.is_empty()).then(|| Val::map(new))
+            }
             Val::Rare(rare) => match &**rare {
-                Rare::Decimal(text) => text.to_string(),
-                _ => self.untyped().to_string(),
+                Rare::Other(Value::Ext(ext)) => match ext.as_ext() {
+                    Ext::Decimal128(bytes) => {
+                        let text = decimal128::nearest_text(&bytes);
+                        let is_number = text.ends_with(|last: char| last.is_ascii_digit());
+                        is_number.then(|| Val::rare(Rare::Decimal(text.into())))
+                    }
+                    _ => None,
+                },
+                _ => None,
             },
-            val => val.to_string(),
-        })
+            _ => None,
+        }
     }
 }
 

@@ -190,3 +190,11 @@ fn yaml_that_cannot_be_edited_is_refused() {
     }
     refused(Format::Csv, ".", "a,b\n", "CSV cannot be changed in place");
 }
+
+#[test]
+fn a_tag_that_stands_there_is_not_written_twice() {
+    let was = "at: !!timestamp 2026-01-01T00:00:00Z # then\nb: !!binary AQID\nc: [!!binary AQID]\n";
+    check(Format::Yaml, ".at += 60", was, &was.replace("00:00Z", "01:00Z"));
+    check(Format::Yaml, ".b |= .[1:]", was, &was.replace("b: !!binary AQID", "b: !!binary AgM="));
+    check(Format::Yaml, ".c[0] |= .[1:]", was, &was.replace("[!!binary AQID", "[!!binary AgM="));
+}

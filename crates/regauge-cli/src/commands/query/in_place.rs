@@ -135,6 +135,9 @@ fn edit_with(bytes: &[u8], options: &Options, stage: &Stage) -> Edited<Option<Ve
         count += 1;
         let mut outputs = stage.over(document)?;
         match (outputs.pop(), outputs.len()) {
+            (Some(output), 0) if options.json_read.exact_numbers => {
+                Ok(with_decimals(output, options.from))
+            }
             (Some(output), 0) => Ok(output),
             (last, before) => Err(Error::new(
                 ErrorKind::Data,
@@ -163,4 +166,19 @@ fn located(error: Error, bytes: &[u8]) -> Error {
         None => error,
     };
     error.with_excerpt(place.excerpt)
+}
+
+/// Returns a value with its doubles as `--numbers exact` reads them back from JSON and YAML.
+fn with_decimals(value: Value, format: Format) -> Value {
+    match value {
+        _ if !format.is_json() && format != Format::Yaml => value,
+        Value::F64(v) if v.is_finite() => Value::Decimal(format!("{v:?}")),
+        Value::Array(values) => values.into_iter().map(|one| with_decimals(one, format)).collect(),
+        Value::Map(pairs) => {
+            let pair = |(key, one)| (key, with_decimals(one, format));
+            Value::Map(pairs.into_iter().map(pair).collect())
+        }
+        Value::Typed(of, inside) => Value::Typed(of, Box::new(with_decimals(*inside, format))),
+        value => value,
+    }
 }
