@@ -97,9 +97,6 @@ fn series(
     series
 }
 
-/// An interval wider than this, to either side, is meaningless.
-const TOO_WIDE: f64 = 0.5;
-
 /// Returns a number made of the medians of these series, and its interval, which knows which
 /// samples came from the same process.
 pub(crate) fn estimate(these: &[&Series], seed: u64, number: impl Fn(&[f64]) -> f64) -> Estimate {
@@ -110,11 +107,8 @@ pub(crate) fn estimate(these: &[&Series], seed: u64, number: impl Fn(&[f64]) -> 
 
 /// Returns an estimate that says so when the samples are too few for it.
 fn judged(mut estimate: Estimate, lists: &[List]) -> Estimate {
-    let is_one = lists.iter().any(|list| list.samples.len() < 2 && list.sizes.len() < 2);
-    if is_one || estimate.spread().is_some_and(|spread| spread > TOO_WIDE) {
-        estimate.too_few = true;
-    }
-    estimate
+    estimate.too_few |= lists.iter().any(|list| list.samples.len() < 2 && list.sizes.len() < 2);
+    estimate.unless_too_wide()
 }
 
 /// Returns the samples of a series that count, and which process gave which.
@@ -132,8 +126,8 @@ pub(crate) fn cold(runner: &Runner, seed: u64) -> Option<Cold> {
         return None;
     }
     Some(Cold {
-        start_ns: stats::estimate(&runner.cold_start_ns, seed),
-        first_decode_ns: stats::estimate(&runner.cold_decode_ns, seed),
+        start_ns: stats::estimate(&runner.cold_start_ns, seed).unless_too_wide(),
+        first_decode_ns: stats::estimate(&runner.cold_decode_ns, seed).unless_too_wide(),
     })
 }
 

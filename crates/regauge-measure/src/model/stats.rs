@@ -16,6 +16,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::random::Random;
 
+/// An interval wider than this, to either side, is meaningless.
+const TOO_WIDE: f64 = 0.5;
+
 /// Draws per interval: the ends of a 95% interval are then the 100th smallest and largest of
 /// them, which moves by about a tenth of a standard error between seeds.
 const DRAWS: usize = 4_000;
@@ -149,6 +152,13 @@ impl Estimate {
     pub fn spread(&self) -> Option<f64> {
         let is_known = !self.too_few && self.median > 0.0;
         is_known.then(|| (self.high - self.low) / 2.0 / self.median)
+    }
+
+    /// Marks the samples as too few if the interval is too wide to mean anything.
+    #[must_use]
+    pub(crate) fn unless_too_wide(mut self) -> Estimate {
+        self.too_few |= self.spread().is_some_and(|spread| spread > TOO_WIDE);
+        self
     }
 }
 
@@ -460,6 +470,13 @@ mod tests {
     #[test]
     fn equal_samples_have_no_width() {
         assert_eq!(estimate(&[2.0; 8], 3), Estimate::exact(2.0));
+    }
+
+    #[test]
+    fn an_interval_of_more_than_half_to_either_side_is_none() {
+        let of = |low, high| Estimate::between(low, 1.0, high).unless_too_wide().too_few;
+        assert!(!of(0.6, 1.6) && !of(1.0, 1.0));
+        assert!(of(0.4, 1.6) && of(1.0, 2.5));
     }
 
     #[test]

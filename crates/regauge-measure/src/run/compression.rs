@@ -146,8 +146,8 @@ pub(crate) fn measure(
         lists[job.reference].push(Compression {
             codec: job.codec.name().to_owned(),
             bytes: job.size,
-            compress_ns: stats::estimate(&job.compress_ns, seed),
-            decompress_ns: stats::estimate(&job.decompress_ns, seed),
+            compress_ns: stats::estimate(&job.compress_ns, seed).unless_too_wide(),
+            decompress_ns: stats::estimate(&job.decompress_ns, seed).unless_too_wide(),
         });
     }
     Ok(lists)

@@ -131,6 +131,11 @@ impl<D: Document> Visitor for Encode<'_, D> {
             writer.end_document()?;
         }
         writer.finish()?;
-        Ok(C::into_out(writer).into_vec())
+        let mut bytes = C::into_out(writer).into_vec();
+        // The newline at the end of a JSON file is not part of the document.
+        if C::FORMAT == Format::Json {
+            bytes.pop();
+        }
+        Ok(bytes)
     }
 }
