@@ -108,6 +108,11 @@ impl Given<'_> {
         }
     }
 
+    /// Returns whether the key is neither text nor a symbol: `1` has the path of `"1"`, and becomes the same text.
+    fn is_no_text(self) -> bool {
+        matches!(self, Given::Other(key) if symbol(key).is_none())
+    }
+
     /// Returns the key to write.
     fn renamed(self, name: Option<&str>) -> Value {
         match (self, name) {
@@ -148,8 +153,8 @@ pub(crate) struct Select<'p, S> {
     depth: u64,
     frames: Vec<Frame<'p>>,
     held: Vec<Held>,
-    /// For each name that a rename in an open map produces: 0, or one more than the number of the
-    /// key that took it.
+    /// For each name that a rename in an open map produces: 0, or one more than twice the number of the
+    /// key that took it, and again one more if that is neither text nor a symbol.
     claims: Vec<u32>,
 }
 
@@ -262,14 +267,16 @@ impl<'p, S: Sink> Select<'p, S> {
             Target::Walk(state) => !self.plan.states[state as usize].inside,
         };
         let claims = frame.claims;
+        let claim =
+            step.claim.map(|(number, source)| (number, 2 * source + u32::from(given.is_no_text())));
         if waits {
             frame.key_held = self.held.len() as u32;
             let key = given.renamed(step.name.as_deref());
-            self.held.push(Held::Key { key, claim: step.claim, claims });
+            self.held.push(Held::Key { key, claim, claims });
             return Ok(());
         }
         self.flush()?;
-        take_claim(&mut self.claims, claims, step.claim)?;
+        take_claim(&mut self.claims, claims, claim)?;
         match (&step.name, given) {
             (None, given) => given.send(&mut self.inner),
             (Some(name), Given::Other(_)) => send_key(&mut self.inner, &given.renamed(Some(name))),

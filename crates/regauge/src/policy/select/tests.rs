@@ -133,6 +133,16 @@ fn two_keys_of_one_name_are_refused() {
 }
 
 #[test]
+fn keys_that_were_different_do_not_get_one_name() {
+    let options = options("rename 1=z", Format::Yaml, Format::Yaml);
+    for input in ["1: a\n\"1\": b\n", "\"1\": a\n1: b\n"] {
+        let error = convert_bytes(input.as_bytes(), &options).unwrap_err();
+        assert!(error.to_string().contains("has the name of another key"), "{error}");
+    }
+    assert_eq!(convert_bytes(b"1: a\n", &options).unwrap(), b"z: a\n");
+}
+
+#[test]
 fn rules_that_make_no_sense_are_refused() {
     let mut selection = Selection::new();
     assert!(selection.drop("$").unwrap_err().contains("whole document"));
