@@ -215,15 +215,53 @@ impl State {
 
     /// Returns an error if a key stands twice, unless that is allowed.
     #[cold]
-    pub fn twice(&mut self, value: &Value) -> Result {
-        match self.losses.is_strict() {
-            true => self.lose(
-                Lost::Key,
-                value,
-                "each key once in a map, because a column has one value",
-            ),
-            false => Ok(()),
+    pub fn twice(&mut self, key: &str, value: &Value) -> Result {
+        if !self.losses.is_strict() {
+            return Ok(());
         }
+        let expected = "each key once in a map, because a column has one value";
+        let Words { approximate, .. } = self.words;
+        self.lose_field(
+            Lost::Key,
+            key,
+            value,
+            expected,
+            &format!("pass {approximate} to keep the last one"),
+        )
+    }
+
+    /// Records that a field was left out because no column is for it, if that is allowed.
+    #[cold]
+    pub fn has_no_column(&mut self, field: &str, value: &Value) -> Result {
+        let Words { schema, sample, approximate, .. } = self.words;
+        let hint = format!(
+            "pass {schema} with this field, {sample} to look at more documents first if there is no schema, or \
+             {approximate} to leave it out"
+        );
+        self.lose_field(Lost::Field, field, value, "only fields that the schema has", &hint)
+    }
+
+    fn lose_field(
+        &mut self,
+        lost: Lost,
+        field: &str,
+        value: &Value,
+        expected: &str,
+        hint: &str,
+    ) -> Result {
+        self.path.push(Step::Key(field.into()));
+        let result = match self.on_loss {
+            OnLoss::Approximate => {
+                self.note(lost, value.type_name());
+                Ok(())
+            }
+            _ => {
+                let message = format!("found {}, expected {expected}", value.type_name());
+                Err(misfit(message, self.number, &self.path).hint(hint.to_owned()))
+            }
+        };
+        self.path.pop();
+        result
     }
 
     /// Returns a value as text of JSON, if the policy allows that.

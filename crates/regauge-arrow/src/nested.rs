@@ -87,14 +87,12 @@ impl Struct {
                 // The last of equal keys wins, as everywhere.
                 Some(place) => {
                     if found[place].replace(value).is_some() {
-                        state.twice(value)?;
+                        state.twice(self.fields[place].name(), value)?;
                     }
                 }
                 None => {
                     if let Value::Text(name) = key {
-                        state.path.push(Step::Key(name.as_str().into()));
-                        state.lose(Lost::Field, value, "only fields that the schema has")?;
-                        state.path.pop();
+                        state.has_no_column(name, value)?;
                     }
                 }
             }

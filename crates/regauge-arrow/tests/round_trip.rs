@@ -185,7 +185,8 @@ fn a_document_that_does_not_fit_is_named() {
     }
     let twice = Value::Map(vec![(text("a"), Value::Int(1)), (text("a"), Value::Int(2))]);
     let error = written(&[twice], &common::how(), &Losses::strict()).unwrap_err().to_string();
-    assert!(error.contains("each key once"), "{error}");
+    assert!(error.contains("at $.a: ") && error.contains("each key once"), "{error}");
+    assert!(error.contains("pass --on-loss approximate to keep the last one"), "{error}");
     let error = written(&[map([])], &common::how(), &Losses::strict()).unwrap_err().to_string();
     assert!(error.contains("no document with a field"), "{error}");
 }
