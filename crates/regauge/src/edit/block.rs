@@ -65,6 +65,7 @@ impl Editor<'_> {
                 Value::Array(_) | Value::Map(_) => self.style.flow(new, None, None)?,
                 leaf => self.style.leaf(leaf, Some(place.form), false)?,
             };
+            let text = source.without_tag(place.span.start, &text).to_owned();
             self.patch.replace(place.span.clone(), text);
             return Ok(());
         }

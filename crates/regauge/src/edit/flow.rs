@@ -103,7 +103,10 @@ impl Editor<'_> {
         let text = self.style.flow(new, Some(place.form), lines)?;
         match place.form {
             Form::Missing => self.patch.insert(place.span.start, format!(" {text}")),
-            _ => self.patch.replace(place.span.clone(), text),
+            _ => {
+                let text = self.source.without_tag(place.span.start, &text).to_owned();
+                self.patch.replace(place.span.clone(), text);
+            }
         }
         Ok(())
     }

@@ -29,6 +29,18 @@ impl<'s> Source<'s> {
         std::str::from_utf8(part).unwrap_or_default()
     }
 
+    /// Returns a value of YAML that is to be written at a byte, without a tag that stands before it already.
+    pub fn without_tag<'v>(&self, at: usize, value: &'v str) -> &'v str {
+        let Some((tag, rest)) = value.split_once(' ').filter(|_| value.starts_with("!!")) else {
+            return value;
+        };
+        let before = self.text(self.line_start(at), at).trim_end();
+        let stands = before.strip_suffix(tag).is_some_and(|before| {
+            before.is_empty() || before.ends_with([' ', '\t', '[', '{', ','])
+        });
+        if stands { rest } else { value }
+    }
+
     /// Returns where the line of a byte begins.
     pub fn line_start(&self, at: usize) -> usize {
         let before = &self.bytes[..at.min(self.len())];
