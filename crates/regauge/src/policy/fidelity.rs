@@ -271,6 +271,19 @@ impl Fidelity {
         self.target
     }
 
+    /// Returns why a value that contains itself cannot be passed on to a sink without references, and what to do.
+    #[cold]
+    pub(crate) fn no_cycles(&self) -> (String, Hint) {
+        let has_references =
+            matches!(self.target, Format::Marshal | Format::Pickle | Format::Yaml | Format::Cbor);
+        if self.policy == OnLoss::Wrap || has_references {
+            let hint = Hint::say("leave the filter, or the selection of paths, out");
+            return ("what selects or filters values cannot hold a cycle".to_owned(), hint);
+        }
+        let hint = Hint::set(Opt::OnLoss, "wrap").to("write references (reversible)");
+        (format!("{} cannot hold a cycle", self.target.title()), hint)
+    }
+
     /// Records that a type or an anchor was begun in the format's native way;
     /// [`end_held`](Fidelity::end_held) returns this when it ends.
     pub fn hold_typed(&mut self) {

@@ -7,6 +7,7 @@ use crate::model::hint::Hint;
 use crate::model::limits::{Limit, Limits};
 use crate::model::option::Opt;
 use crate::model::value::Value;
+use crate::policy::fidelity::Fidelity;
 use crate::{Error, Result};
 
 /// How many levels deep a reference may lead to a value that holds references. Each level is a call
@@ -107,6 +108,7 @@ impl Sharing {
         index: &Value,
         offset: u64,
         limits: &Limits,
+        fidelity: &Fidelity,
     ) -> Result<Arc<[u8]>> {
         let shared = match index {
             Value::Int(index) => usize::try_from(*index).ok().and_then(|i| self.values.get(i)),
@@ -116,15 +118,16 @@ impl Sharing {
             return Err(dangling(index, self.values.len() as u64));
         };
         if !shared.is_whole {
+            let (why, hint) = fidelity.no_cycles();
             return Err(Error::new(
                 crate::ErrorKind::Refused,
                 format!(
                     "found a reference at byte {offset} to the value that contains it, which begins at \
-                     byte {}: a cycle, which the target cannot hold",
+                     byte {}; {why}",
                     shared.offset
                 ),
             )
-            .hint(Hint::set(Opt::OnLoss, "wrap").to("write references (reversible)")));
+            .hint(hint));
         }
         let cost = shared.items + shared.bytes.len() as u64 / BYTES_PER_EVENT;
         self.spent = self.spent.saturating_add(cost);

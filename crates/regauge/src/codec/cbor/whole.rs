@@ -152,7 +152,8 @@ impl Parser {
             return sink.alias(id);
         }
         let offset = self.base + pos as u64;
-        let bytes = self.sharing.begin_replay(index, offset, &self.limits).map_err(located)?;
+        let bytes = self.sharing.begin_replay(index, offset, &self.limits, sink.fidelity());
+        let bytes = bytes.map_err(located)?;
         if !self.sharing.is_nested() {
             let found = format!("a reference to shared value {index}");
             sink.fidelity().note(LossKind::Reference, found, "a copy of its value");

@@ -150,15 +150,15 @@ impl Walk<'_> {
 
     #[cold]
     pub fn cycle<S: Sink + ?Sized>(&self, at: usize, target: usize, sink: &mut S) -> Error {
+        let (why, hint) = sink.fidelity().no_cycles();
         Error::new(
             ErrorKind::Refused,
             format!(
                 "found a link to the value that contains it, which begins at byte {target} of its \
-                 document; {} cannot hold a cycle",
-                sink.fidelity().target().title()
+                 document; {why}"
             ),
         )
-        .hint(Hint::set(Opt::OnLoss, "wrap").to("write the reversible notation"))
+        .hint(hint)
         .at(at as u64)
     }
 }

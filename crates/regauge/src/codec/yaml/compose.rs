@@ -260,15 +260,15 @@ impl<S: Sink + ?Sized> Compose<'_, S> {
             };
         }
         let Some(end) = anchor.end else {
+            let (why, hint) = self.sink.fidelity().no_cycles();
             return Err(Error::new(
                 ErrorKind::Refused,
                 format!(
-                    "found an alias inside the value that it refers to, whose anchor is at \
-                     byte {}, and the target has no references",
+                    "found an alias inside the value that it refers to, whose anchor is at byte {}; {why}",
                     anchor.offset
                 ),
             )
-            .hint(Hint::set(Opt::OnLoss, "wrap").to("keep it as a reference")));
+            .hint(hint));
         };
         if !anchor.scalar {
             let found = "a shared value";

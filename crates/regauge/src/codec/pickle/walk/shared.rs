@@ -6,7 +6,6 @@ use crate::codec::pickle::known;
 use crate::codec::pickle::understand::{self, Meaning};
 use crate::model::hint::Hint;
 use crate::model::limits::Limit;
-use crate::model::option::Opt;
 use crate::policy::event::Sink;
 use crate::policy::fidelity::LossKind;
 use crate::{Error, ErrorKind, Result};
@@ -179,15 +178,16 @@ impl Walk<'_> {
             return Ok(true);
         }
         if object.open {
+            let (why, hint) = sink.fidelity().no_cycles();
             return Err(Error::new(
                 ErrorKind::Unrepresentable,
                 format!(
-                    "found {} at byte {} that contains itself, which only a format with references can hold",
+                    "found {} at byte {} that contains itself; {why}",
                     object.kind.name(),
                     object.at
                 ),
             )
-            .hint(Hint::set(Opt::OnLoss, "wrap").or("convert to pickle or YAML"))
+            .hint(hint)
             .at(u64::from(at)));
         }
         if object.seen || object.anchor != NOTHING {
