@@ -115,6 +115,7 @@ class TypesTest < Minitest::Test
     assert_equal({ "cents" => 5 }, R::MessagePack.load(R::MessagePack.dump(Money.new(5))))
     assert_raises(R::EncodeError) { R::JSON.dump(Shy.new) }
     assert_equal '{"shy":true}', R::JSON.dump(Shy.new, to_h: true)
+    assert_equal '{"q":1}', R::JSON.dump(Struct.new(:q).new(1), to_h: true)
     assert_equal '["TypesTest::Shy"]', R::JSON.dump([Shy.new], default: ->(object) { object.class.name })
     forever = ->(object) { [object] }
     assert_raises(R::LimitError) { R::JSON.dump(Shy.new, default: forever) }

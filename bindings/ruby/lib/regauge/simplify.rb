@@ -18,6 +18,7 @@ module Regauge
     def simplify(object, format, to_h, default)
       value = own(object, format)
       return value unless equal?(value)
+      return object.to_h if to_h && struct?(object) && !HOLD_STRUCTS.include?(format)
 
       value = known(object, format)
       return value unless equal?(value)
@@ -25,6 +26,18 @@ module Regauge
       return default.call(object) if default
 
       self
+    end
+
+    # The formats that keep a struct with its class.
+    HOLD_STRUCTS = %i[marshal yaml].freeze
+    private_constant :HOLD_STRUCTS
+
+    def struct?(object)
+      object.is_a?(Struct) || data?(object)
+    end
+
+    def data?(object)
+      defined?(::Data) && ::Data.respond_to?(:define) && object.is_a?(::Data)
     end
 
     # Returns what the object's class says that it is written as: one that is registered, or has a
@@ -93,7 +106,7 @@ module Regauge
         elsif object.is_a?(::Time)
           # An ActiveSupport::TimeWithZone claims to be a Time, but is not one.
           object.getlocal(object.utc_offset)
-        elsif defined?(::Data) && ::Data.respond_to?(:define) && object.is_a?(::Data)
+        elsif data?(object)
           Typed.new(:ruby, "struct", name_of(object), object.to_h.transform_keys(&:to_s))
         else
           self

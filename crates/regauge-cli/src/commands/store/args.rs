@@ -15,7 +15,7 @@ Examples:
   regauge store put --db sqlite:objects.db user/17 user.json
   regauge store get --db sqlite:objects.db user/17 - --to yaml
   regauge store import --db sqlite:objects.db orders.ndjson --key id \\
-      --codec msgpack+zstd
+      -c orders --codec msgpack+zstd
   regauge store ls --db sqlite:objects.db --prefix user/
   regauge store put --db sqlite:objects.db \\
       --series sensor7 2026-11-21T12:00:00Z slice.json
