@@ -38,7 +38,8 @@ pub struct Column {
 /// What a connection may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Read only: the database itself refuses to write. In MongoDB, which has no such mode, `swap` does.
+    /// Read only: the database itself refuses to write. In MongoDB and Cassandra, which have no such mode, `swap`
+    /// does.
     Read,
     /// Read, and replace cells.
     Write,
@@ -215,13 +216,13 @@ pub(crate) fn null_keys(column: &Column, key: &str) -> Error {
     ))
 }
 
-#[cfg(any(feature = "mysql", feature = "postgres"))]
+#[cfg(any(feature = "cassandra", feature = "mysql", feature = "postgres"))]
 #[cold]
 pub(crate) fn wrong_type(table: &str, column: &str, found: &str, expected: &str) -> Error {
     Error::usage(format!("table {table}: column {column} is of type {found}, expected {expected}"))
 }
 
-#[cfg(any(feature = "mysql", feature = "postgres"))]
+#[cfg(any(feature = "cassandra", feature = "mysql", feature = "postgres"))]
 #[cold]
 pub(crate) fn wrong_key(column: &Column, key: &str) -> Error {
     Error::usage(format!(

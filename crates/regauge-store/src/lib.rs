@@ -36,6 +36,8 @@ mod store;
 pub mod verify;
 
 pub use codec::{Codec, Compression};
+#[cfg(feature = "cassandra")]
+pub use engine::cassandra::rows;
 #[cfg(feature = "mongodb")]
 pub use engine::mongodb::documents;
 pub use engine::{Engine, KeyKind, Layout, Order, Range};

@@ -6,7 +6,7 @@
 //! Each server's driver is behind its own feature, because it takes minutes to build.
 
 #[cfg(feature = "cassandra")]
-mod cassandra;
+pub(crate) mod cassandra;
 mod chunked;
 mod column;
 #[cfg(any(feature = "mysql", feature = "postgres"))]

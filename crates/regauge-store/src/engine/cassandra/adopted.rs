@@ -14,6 +14,7 @@ use scylla::value::{CqlTimeuuid, CqlValue, Row};
 use uuid::Uuid;
 
 use super::cql::unreadable;
+use super::primary::text_of;
 use super::{AT_ONCE, Cassandra, locked, quoted, run, text};
 use crate::engine::column::{Key, Stored, from_text, wrong};
 use crate::engine::{Change, KeyKind, Layout, Order, PAGE_BYTES, Pair, Range, narrow_after};
@@ -110,17 +111,10 @@ fn uuid(text: &str) -> Option<Uuid> {
 }
 
 fn key_bytes(value: CqlValue) -> Option<Vec<u8>> {
-    Some(match value {
-        CqlValue::Blob(bytes) => bytes,
-        CqlValue::Text(text) | CqlValue::Ascii(text) => text.into_bytes(),
-        CqlValue::Int(number) => number.to_string().into_bytes(),
-        CqlValue::BigInt(number) => number.to_string().into_bytes(),
-        CqlValue::SmallInt(number) => number.to_string().into_bytes(),
-        CqlValue::TinyInt(number) => number.to_string().into_bytes(),
-        CqlValue::Uuid(id) => id.hyphenated().to_string().into_bytes(),
-        CqlValue::Timeuuid(id) => Uuid::from(id).hyphenated().to_string().into_bytes(),
-        _ => return None,
-    })
+    match value {
+        CqlValue::Blob(bytes) => Some(bytes),
+        other => text_of(&other).map(String::into_bytes),
+    }
 }
 
 /// Compares keys: as numbers, or by bytes.
@@ -323,7 +317,7 @@ impl Cassandra {
         let mut keys = Vec::new();
         let mut state = Some(PagingState::start());
         while let Some(next) = state {
-            let (rows, rest) = self.cql.read_some(doing, &sql, next).await?;
+            let (rows, rest) = self.cql.read_some(doing, &sql, next, None).await?;
             for row in rows.rows::<Row>().map_err(|error| unreadable(doing, &error))? {
                 let row = row.map_err(|error| unreadable(doing, &error))?;
                 let mut columns = row.columns.into_iter();

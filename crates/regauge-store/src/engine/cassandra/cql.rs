@@ -124,10 +124,20 @@ impl Cql {
 
     /// Runs a statement that changes data.
     async fn change(&self, doing: &str, text: &str, values: &[CqlValue]) -> Result<QueryResult> {
+        self.attempt(doing, text, values).await?.map_err(failed(doing, false))
+    }
+
+    /// Runs a statement that changes data; the inner error is that of the change itself.
+    async fn attempt(
+        &self,
+        doing: &str,
+        text: &str,
+        values: &[CqlValue],
+    ) -> Result<std::result::Result<QueryResult, ExecutionError>> {
         let statement = self.prepared(doing, text).await?;
         self.look(doing).await?;
         let call = async || self.session.execute_unpaged(&statement, values).await;
-        self.again(false, call).await.map_err(failed(doing, false))
+        Ok(self.again(false, call).await)
     }
 
     /// Checks that an idle connection is still alive.
@@ -190,14 +200,19 @@ impl Cql {
         rows(doing, self.again(true, call).await.map_err(failed(doing, true))?)
     }
 
-    /// Returns some rows of a SELECT, and where the next ones begin.
+    /// Returns some rows of a SELECT, and where the next ones begin: at most `most` of them, or as
+    /// many as the driver asks for.
     pub(super) async fn read_some(
         &self,
         doing: &str,
         text: &str,
         state: PagingState,
+        most: Option<u32>,
     ) -> Result<(QueryRowsResult, Option<PagingState>)> {
-        let statement = self.prepared(doing, text).await?;
+        let mut statement = self.prepared(doing, text).await?;
+        if let Some(most) = most.and_then(|most| i32::try_from(most).ok()) {
+            statement.set_page_size(most);
+        }
         let call = async || self.session.execute_single_page(&statement, &[], state.clone()).await;
         let (result, next) = self.again(true, call).await.map_err(failed(doing, true))?;
         let next = match next {
@@ -210,6 +225,21 @@ impl Cql {
     /// Runs a change.
     pub(super) async fn write(&self, doing: &str, text: &str, values: &[CqlValue]) -> Result {
         self.change(doing, text, values).await.map(drop)
+    }
+
+    /// Runs a change whose values the server may refuse; the inner error is what it says then.
+    pub(super) async fn try_write(
+        &self,
+        doing: &str,
+        text: &str,
+        values: &[CqlValue],
+    ) -> Result<std::result::Result<(), String>> {
+        use ExecutionError::LastAttemptError as Last;
+        match self.attempt(doing, text, values).await? {
+            Ok(_) => Ok(Ok(())),
+            Err(Last(RequestAttemptError::DbError(DbError::Invalid, words))) => Ok(Err(words)),
+            Err(error) => Err(failed(doing, false)(error)),
+        }
     }
 
     /// Runs a conditional change; returns whether it was applied.
@@ -250,6 +280,19 @@ impl Cql {
         let call = async || self.session.query_unpaged(text, &[]).await;
         self.again(false, call).await.map(drop).map_err(failed(doing, false))
     }
+}
+
+/// "Cassandra 5.0.6"; ScyllaDB reports an old Cassandra version here, and its own elsewhere.
+pub(super) async fn server_name(cql: &Cql, doing: &str) -> Result<String> {
+    let scylla = "SELECT version FROM system.versions WHERE key = 'local'";
+    let cassandra = "SELECT release_version FROM system.local WHERE key = 'local'";
+    for (name, sql) in [("ScyllaDB", scylla), ("Cassandra", cassandra)] {
+        let Ok(found) = cql.read(doing, sql, &[]).await else { continue };
+        if let Ok(Some((version,))) = found.maybe_first_row::<(Option<String>,)>() {
+            return Ok(format!("{name} {}", version.unwrap_or_default()).trim_end().to_owned());
+        }
+    }
+    Ok("Cassandra".to_owned())
 }
 
 fn rows(doing: &str, result: QueryResult) -> Result<QueryRowsResult> {

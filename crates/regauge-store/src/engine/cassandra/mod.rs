@@ -8,7 +8,8 @@
 //! ```
 //!
 //! `partitions` determines which key is where, `walk` reads ranges across partitions in order,
-//! `adopted` serves tables created by other programs.
+//! `adopted` serves tables created by other programs, and `rows` reads and replaces one column of
+//! any table.
 //!
 //! Every change is acknowledged by a quorum of the local data centre, and every read comes from
 //! one. A conditional change is a lightweight transaction. There are no other transactions: a batch
@@ -19,6 +20,8 @@ mod adopted;
 mod cql;
 mod own;
 mod partitions;
+mod primary;
+pub mod rows;
 mod url;
 mod walk;
 
@@ -29,7 +32,7 @@ use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use scylla::value::CqlValue;
 
 use self::adopted::Adopted;
-use self::cql::{Cql, unreadable};
+use self::cql::{Cql, server_name, unreadable};
 use self::partitions::Partition;
 use self::url::Place;
 use super::runtime::{CONNECT_TIMEOUT, Runtime};
@@ -459,19 +462,6 @@ impl Engine for Cassandra {
             Ok(names)
         })
     }
-}
-
-/// "Cassandra 5.0.6"; ScyllaDB reports an old Cassandra version here, and its own elsewhere.
-async fn server_name(cql: &Cql, doing: &str) -> Result<String> {
-    let scylla = "SELECT version FROM system.versions WHERE key = 'local'";
-    let cassandra = "SELECT release_version FROM system.local WHERE key = 'local'";
-    for (name, sql) in [("ScyllaDB", scylla), ("Cassandra", cassandra)] {
-        let Ok(found) = cql.read(doing, sql, &[]).await else { continue };
-        if let Ok(Some((version,))) = found.maybe_first_row::<(Option<String>,)>() {
-            return Ok(format!("{name} {}", version.unwrap_or_default()).trim_end().to_owned());
-        }
-    }
-    Ok("Cassandra".to_owned())
 }
 
 /// Runs all of these, several at a time.
