@@ -1,17 +1,58 @@
-//! What the sources on databases have in common: columns of SQL, and fields of MongoDB.
+//! What the sources on databases have in common: columns of SQL and of Cassandra, and fields of MongoDB.
 
 use regauge::{Error, ErrorKind, Result};
 use regauge_store::Error as StoreError;
 use regauge_store::cells::Swapped;
 
 use crate::Replaced;
+#[cfg(any(feature = "cassandra", feature = "mongodb"))]
+use crate::feed::{Feed, Head};
 use crate::feed::{percent_decoded, shown};
 use crate::source::At;
+#[cfg(any(feature = "cassandra", feature = "mongodb"))]
+use crate::source::Flow;
 
 /// Returns the text of a name in a URL; `None` if it is empty, has a NUL or is not percent-encoded UTF-8.
 pub(crate) fn name_in_url(name: &str) -> Option<String> {
     let text = String::from_utf8(percent_decoded(name.as_bytes())?).ok()?;
     (!text.is_empty() && !text.contains('\0')).then_some(text)
+}
+
+/// Splits `SCHEME://HOST/DATABASE.PLACE?…`. Returns the address of the database, what follows the first dot after it, and
+/// the parameters; `None` if it has no such dot.
+#[cfg(any(feature = "cassandra", feature = "mongodb"))]
+pub(crate) fn place_in_url(url: &str) -> Option<(&str, &str, impl Iterator<Item = &str>)> {
+    let (base, query) = url.split_once('?').unwrap_or((url, ""));
+    let host = base.find("://").map_or(0, |at| at + 3);
+    let name = host + base[host..].rfind('/')? + 1;
+    let dot = name + base[name..].find('.').filter(|dot| *dot > 0)?;
+    Some((&base[..dot], &base[dot + 1..], query.split('&').filter(|one| !one.is_empty())))
+}
+
+/// Returns an address with these parameters.
+#[cfg(any(feature = "cassandra", feature = "mongodb"))]
+pub(crate) fn with_parameters(base: &str, parameters: &[&str]) -> String {
+    match parameters {
+        [] => base.to_owned(),
+        some => format!("{base}?{}", some.join("&")),
+    }
+}
+
+/// Hands out the value of a key that has only one, if it is wanted.
+#[cfg(any(feature = "cassandra", feature = "mongodb"))]
+pub(crate) fn hand_out(head: &Head<'_>, value: &[u8], feed: &mut Feed<'_>) -> Result<Flow> {
+    if !feed.takes(head.database, head.key, head.kind) {
+        return Ok(Flow::Continue);
+    }
+    let (bytes, most) = (value.len() as u64, feed.wanted.value_bytes_max);
+    if !feed.wanted.values {
+        return feed.whole(head, bytes, Some(1));
+    }
+    if bytes > most {
+        return Err(too_long(head.key, bytes, most));
+    }
+    feed.begin(head, Some(1));
+    feed.value(head, None, None, value)
 }
 
 /// Replaces the value of a key that begins with `prefix` by a function of the store, which gets what follows.

@@ -10,6 +10,7 @@
 //! | `memcached`, with the feature of that name | a running Memcached |
 //! | `sql`, with the feature of that name | a column of a table in SQLite; with `postgres` and `mysql`, also there |
 //! | `mongodb`, with the feature of that name | a field of a collection in MongoDB |
+//! | `cassandra`, with the feature of that name | a column of a table in Cassandra |
 //!
 //! ```
 //! use regauge_sources::{Flow, Source, Wanted, rdb::Rdb};
@@ -30,7 +31,9 @@
 
 #![forbid(unsafe_code)]
 
-#[cfg(any(feature = "mongodb", feature = "sql"))]
+#[cfg(feature = "cassandra")]
+pub mod cassandra;
+#[cfg(feature = "sql")]
 mod database;
 mod feed;
 mod item;

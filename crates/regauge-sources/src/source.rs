@@ -18,7 +18,7 @@ pub trait Source {
     ) -> Result<Summary>;
 
     /// Replaces one value by `new` if it still is `old`, in one step for every other client. The key's expiry
-    /// stays as it is.
+    /// stays as it is; in Memcached and Cassandra, to the second.
     ///
     /// # Errors
     /// `Refused` if this source, or its server, takes no writes; `Unrepresentable` if the place cannot hold the new
@@ -151,7 +151,7 @@ pub struct Skipped {
     pub module_data: u64,
     /// Libraries of functions.
     pub functions: u64,
-    /// Documents without the field that is read, or with null in it.
+    /// Documents without the field that is read, or with null in it; rows of Cassandra with null in the column.
     pub absent: u64,
     /// Documents in which the field is neither binary data nor text.
     pub others: u64,

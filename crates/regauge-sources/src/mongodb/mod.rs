@@ -24,7 +24,7 @@ use regauge::Result;
 use regauge_store::cells::Access;
 use regauge_store::documents::{Document, Documents, Held};
 
-use crate::database::{failed, replace, too_long};
+use crate::database::{failed, hand_out, replace};
 use crate::feed::{Each, Feed, Head};
 use crate::pace::Pace;
 use crate::source::At;
@@ -72,24 +72,13 @@ impl MongoDb {
                 return Ok(Flow::Continue);
             }
         };
-        if !feed.takes(0, &key, Kind::String) {
-            return Ok(Flow::Continue);
-        }
         let head = Head {
             is_text,
             expires_at: document.expires_at,
             knows_expiry: self.documents.knows_expiry(),
             ..Head::new(0, &key, Kind::String)
         };
-        let (bytes, most) = (value.len() as u64, feed.wanted.value_bytes_max);
-        if !feed.wanted.values {
-            return feed.whole(&head, bytes, Some(1));
-        }
-        if bytes > most {
-            return Err(too_long(&key, bytes, most));
-        }
-        feed.begin(&head, Some(1));
-        feed.value(&head, None, None, value)
+        hand_out(&head, value, feed)
     }
 }
 

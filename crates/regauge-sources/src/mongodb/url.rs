@@ -3,24 +3,17 @@
 use regauge::{Error, ErrorKind, Result};
 use regauge_store::documents::Field;
 
-use crate::database::name_in_url;
+use crate::database::{name_in_url, place_in_url, with_parameters};
 
 /// Returns the address of the database, and the field in it: of `mongodb://HOST/DATABASE.COLLECTION?field=NAME`.
 ///
 /// # Errors
 /// `Refused` for an address without a collection or a field, and for a parameter of another source.
 pub(super) fn parse(url: &str) -> Result<(String, Field)> {
-    let (base, query) = url.split_once('?').unwrap_or((url, ""));
-    let host = base.find("://").map_or(0, |at| at + 3);
-    let place = base[host..].rfind('/').and_then(|slash| {
-        let (database, collection) = base.split_at(host + slash + 1);
-        let (name, collection) = collection.split_once('.')?;
-        (!name.is_empty()).then(|| (format!("{database}{name}"), collection))
-    });
-    let (database, collection) =
-        place.ok_or_else(|| wrong("it has no DATABASE.COLLECTION after the host"))?;
+    let (database, collection, parameters) =
+        place_in_url(url).ok_or_else(|| wrong("it has no DATABASE.COLLECTION after the host"))?;
     let (mut field, mut others) = (None, Vec::new());
-    for one in query.split('&').filter(|one| !one.is_empty()) {
+    for one in parameters {
         match one.split_once('=').unwrap_or((one, "")) {
             ("field", _) if field.is_some() => return Err(wrong("it has field twice")),
             ("field", name) => field = Some(name),
@@ -38,8 +31,7 @@ pub(super) fn parse(url: &str) -> Result<(String, Field)> {
         collection: text(collection, "collection")?,
         path: text(field.unwrap_or_default(), "field")?,
     };
-    let joined = if others.is_empty() { String::new() } else { format!("?{}", others.join("&")) };
-    Ok((format!("{database}{joined}"), field))
+    Ok((with_parameters(database, &others), field))
 }
 
 /// The URL itself may have a password, and is not shown.
