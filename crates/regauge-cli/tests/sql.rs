@@ -207,9 +207,9 @@ fn what_is_wrong_is_named() {
             "table pending has no column c, but id, object, note",
         ),
         (
-            "cassandra://u:secret@h/d",
+            "couchdb://u:secret@h/d",
             2,
-            "found an address that begins with cassandra://, expected redis, ",
+            "found an address that begins with couchdb://, expected redis, ",
         ),
         #[cfg(feature = "servers")]
         (
@@ -217,8 +217,16 @@ fn what_is_wrong_is_named() {
             2,
             "mongodb://…@h/d: found an address that names no field: it has no DATABASE.COLLECTION",
         ),
+        #[cfg(feature = "servers")]
+        (
+            "cassandra://u:secret@h/k.t",
+            2,
+            "cassandra://…@h/k.t: found an address that names no column: its column is missing",
+        ),
         #[cfg(not(feature = "servers"))]
         ("mongodb://u:secret@h/d", 2, "mongodb://…@h/d: this regauge was built without servers"),
+        #[cfg(not(feature = "servers"))]
+        ("cassandra://h/k.t", 2, "cassandra://h/k.t: this regauge was built without servers"),
     ] {
         let ran = folder.run(&format!("xray {source}")).status(status);
         assert!(ran.stderr.contains(expected), "{}", ran.stderr);

@@ -45,7 +45,8 @@ Examples:
       --journal moved.ndjson
       a column of a table; also postgres://user@host/base?table=… and mysql://…
   regauge migrate 'mongodb://host/base.jobs?field=body' --to msgpack
-      a field of a collection
+  regauge migrate 'cassandra://host/app.jobs?column=body' --to msgpack
+      a field of a collection, a column in Cassandra
 
 A value moves if it is Ruby's Marshal or Python's pickle. What a framework put around it stays, and
 so does its expiry. It is replaced only if it is still what was read. The journal has every replaced
@@ -335,7 +336,7 @@ fn text(outcome: &Outcome, skipped: &Skipped, plan: &Plan, is_applied: bool) -> 
     }
     let _ = writeln!(text, "neither Marshal nor pickle: {}", values(outcome.others.values));
     let without = [
-        (skipped.absent, "documents without the field"),
+        (skipped.absent, "rows or documents without a value"),
         (skipped.others, "documents with another type in the field"),
     ];
     for (count, what) in without.iter().filter(|(count, _)| *count > 0) {

@@ -29,6 +29,9 @@ const SCHEMES: [&str; 8] = [
 /// How the addresses of MongoDB begin.
 const MONGODB: [&str; 2] = ["mongodb://", "mongodb+srv://"];
 
+/// How the addresses of Cassandra begin.
+const CASSANDRA: &str = "cassandra://";
+
 /// Returns the name of a source in messages: without the password of a server.
 pub fn name(source: &str) -> String {
     match source {
@@ -63,7 +66,9 @@ pub fn rate(source: &str, given: Option<u32>) -> Option<u32> {
 
 /// Returns whether a source is a column of a table or a field of a collection.
 fn is_database(source: &str) -> bool {
-    sql::is_url(source) || MONGODB.iter().any(|scheme| source.starts_with(scheme))
+    sql::is_url(source)
+        || source.starts_with(CASSANDRA)
+        || MONGODB.iter().any(|scheme| source.starts_with(scheme))
 }
 
 fn is_server(source: &str) -> bool {
@@ -96,7 +101,7 @@ pub fn open(
     if let Some((scheme, _)) = source.split_once("://") {
         return Err(Failure::usage(format!(
             "{name}: found an address that begins with {scheme}://, expected redis, valkey, unix, memcached, sqlite, \
-             postgres, mysql or mongodb"
+             postgres, mysql, mongodb or cassandra"
         )));
     }
     let unreadable = |error: io::Error| Failure::io(name, &error);
@@ -166,7 +171,10 @@ fn database(source: &str, access: Access) -> regauge::Result<Box<dyn Source>> {
         return Ok(Box::new(Sql::open(source, access)?));
     }
     #[cfg(feature = "servers")]
-    return Ok(Box::new(regauge_sources::mongodb::MongoDb::open(source, access)?));
+    return match source.starts_with(CASSANDRA) {
+        true => Ok(Box::new(regauge_sources::cassandra::Cassandra::open(source, access)?)),
+        false => Ok(Box::new(regauge_sources::mongodb::MongoDb::open(source, access)?)),
+    };
     #[cfg(not(feature = "servers"))]
     Err(Error::new(ErrorKind::Refused, WITHOUT_SERVERS))
 }

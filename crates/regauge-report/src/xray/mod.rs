@@ -233,7 +233,7 @@ fn not_looked_into(summary: &Summary) -> Vec<String> {
         (skipped.streams, "streams"),
         (skipped.modules, "keys of modules"),
         (skipped.functions, "libraries of functions"),
-        (skipped.absent, "documents without the field"),
+        (skipped.absent, "rows or documents without a value"),
         (skipped.others, "documents with another type in the field"),
         (summary.vanished, "keys that vanished meanwhile"),
     ];

@@ -38,6 +38,8 @@ Examples:
   regauge xray 'mongodb://host/base.jobs?field=body'
       a field of the documents of a collection; also mongodb+srv://, and
       field=job.body in a document
+  regauge xray 'cassandra://host/app.jobs?column=body'
+      a column of the table jobs in the keyspace app
   regauge xray dump.rdb --list --prefix session: \\
       | jq -r 'select(.codec == \"pickle\").key'
   regauge xray dump.rdb --prefix views/ --save sample \\
