@@ -90,11 +90,11 @@ test: lint                      ## Run lint, unit, conformance and command tests
 test-servers:                   ## Run the store's tests on every available server; REGAUGE_KILLS=3 for fewer kills, as in CI
 	$(PYTHON) tools/servers.py test --cargo "$(CARGO)" $(if $(FEATURES),--select "$(PACKAGES)") $(addprefix --require ,$(REQUIRE))
 
-test-caches:                    ## Run the tests of the sources on Redis, Memcached, SQL and MongoDB; kill migrations; move Rails and Django (after gem-check, wheel-check)
-	$(PYTHON) tools/cache_servers.py test --cargo "$(CARGO)" $(if $(FEATURES),--select "$(PACKAGES)") $(addprefix --require ,$(filter-out rails django,$(REQUIRE)))
+test-caches:                    ## Run the tests of the sources on Redis, Memcached, SQL, MongoDB and Cassandra; kill migrations; move Rails and Django (after gem-check, wheel-check)
 	$(CARGO) build --quiet $(if $(FEATURES),$(PACKAGES),-p regauge-cli --features servers)
+	$(PYTHON) tools/cache_servers.py test --cargo "$(CARGO)" $(if $(FEATURES),--select "$(PACKAGES)") $(addprefix --require ,$(filter-out rails django,$(REQUIRE))) \
+	  -- $(WHEEL_PYTHON) tools/migrate_sql_check.py target/debug/regauge --rows $(ROWS)
 	$(PYTHON) tools/cache_servers.py run --only redis $(addprefix --require ,$(filter redis,$(REQUIRE))) -- $(PYTHON) tools/migrate_check.py target/debug/regauge
-	$(PYTHON) tools/cache_servers.py run --only postgres --only mongodb $(addprefix --require ,$(filter postgres mongodb,$(REQUIRE))) -- $(WHEEL_PYTHON) tools/migrate_sql_check.py target/debug/regauge --rows $(ROWS)
 	$(PYTHON) tools/cache_servers.py run --only redis -- $(PYTHON) tools/cache_guides_check.py target/debug/regauge $(REQUIRED_APPS)
 	$(PYTHON) tools/cache_servers.py run --only redis -- $(PYTHON) tools/move_check.py target/debug/regauge --values 10000 --kills 8 --seconds 0.5 $(REQUIRED_APPS)
 

@@ -2,6 +2,7 @@
 """Starts caches and databases on loopback for the tests of regauge-sources, and stops them.
 
     python3 tools/cache_servers.py test                  runs the tests on them
+    python3 tools/cache_servers.py test -- COMMAND       and then COMMAND on the same servers
     python3 tools/cache_servers.py run -- COMMAND        starts what is available, runs COMMAND, stops
     python3 tools/cache_servers.py run --only redis -- COMMAND
     python3 tools/cache_servers.py install               installs those available from apt (as root)
@@ -21,7 +22,7 @@ from pathlib import Path
 import servers
 import servers_tls
 from servers_common import Server, Unavailable, answers, run, wait_for
-from servers_nosql import FerretDB
+from servers_nosql import Cassandra, FerretDB
 from servers_sql import MariaDB, PostgreSQL
 
 CRATE = Path(__file__).resolve().parent.parent / "crates/regauge-sources"
@@ -152,12 +153,12 @@ class Memcached(Cache):
         return {"REGAUGE_TEST_MEMCACHED": f"memcached://127.0.0.1:{self.port()}"}
 
 
-KINDS = [Redis, Cluster, Sentinel, Memcached, PostgreSQL, MariaDB, FerretDB]
+KINDS = [Redis, Cluster, Sentinel, Memcached, PostgreSQL, MariaDB, FerretDB, Cassandra]
 NAMES = [kind.name for kind in KINDS]
 
 
-def test(cargo, selection, only, required):
-    """Builds the tests of the crate, and runs them on the servers."""
+def test(cargo, selection, only, required, command):
+    """Builds the tests of the crate, and runs them on the servers; then a command."""
     tests = servers.programs(cargo, selection, CRATE)
 
     def act(tests, environment, skipped):
@@ -166,6 +167,9 @@ def test(cargo, selection, only, required):
             print(f"\n{suite}", flush=True)
             done = subprocess.run([program, "--show-output"], cwd=CRATE, env=environment)
             status = status or done.returncode
+        if command:
+            print(f"\n{shlex.join(command)}", flush=True)
+            status = status or subprocess.run(command, env=environment).returncode
         for name, why in skipped.items():
             print(f"{name}: skipped: {why}")
         return status
@@ -182,6 +186,7 @@ def main():
     tests.add_argument("--cargo", default="cargo")
     tests.add_argument("--select", default="-p regauge-sources --all-features",
                        help="packages and features to build: those of another build use what it left")
+    tests.add_argument("command", nargs="*", help="what to run after the tests, on the same servers")
     for one in (runs, tests):
         one.add_argument("--only", action="append", choices=NAMES, default=[])
         one.add_argument("--require", action="append", choices=NAMES, default=[], help="fail if this one is unavailable")
@@ -190,7 +195,8 @@ def main():
     if arguments.what == "run":
         return servers.run(arguments.command, arguments.only, arguments.require, every=KINDS)
     if arguments.what == "test":
-        return test(arguments.cargo.split(), arguments.select.split(), arguments.only, arguments.require)
+        return test(arguments.cargo.split(), arguments.select.split(), arguments.only, arguments.require,
+                    arguments.command)
     return servers.install(KINDS)
 
 

@@ -2,15 +2,18 @@
 """Moves a table that is written to off Marshal and pickle, kills the migration again and again, and takes it back.
 
     python3 tools/migrate_sql_check.py path/to/regauge [--rows 100000] [--kills 20]
-    python3 tools/cache_servers.py run --only postgres --only mongodb -- python3 tools/migrate_sql_check.py path/to/regauge
+    python3 tools/cache_servers.py run --only postgres --only mongodb --only cassandra -- \\
+        python3 tools/migrate_sql_check.py path/to/regauge
 
-The table is in SQLite and, if REGAUGE_TEST_POSTGRES names a server, in PostgreSQL too, through psql; and it is a collection
-of MongoDB if REGAUGE_TEST_MONGODB names a server and this Python has pymongo. It holds pending objects that Ruby (if it is
+The table is in SQLite and, if REGAUGE_TEST_POSTGRES names a server, in PostgreSQL too, through psql; it is a collection
+of MongoDB if REGAUGE_TEST_MONGODB names a server and this Python has pymongo, and a table of Cassandra if
+REGAUGE_TEST_CASSANDRA does and this Python has cassandra-driver. It holds pending objects that Ruby (if it is
 there) and Python have written, and what must stay as it is: JSON, text, and an integer that MessagePack lacks. While
 `regauge migrate` runs and is killed, a writer of the old code replaces some of them.
 
 Accounted for is every row: it has what was written last, by the first program or by the writer, or what the journal says
-that this became. `--undo` then makes each row what was written last.
+that this became. `--undo` then makes each row what was written last. In Cassandra, half of the rows expire, which they
+still do when they were moved and put back.
 """
 
 import argparse
@@ -36,6 +39,11 @@ try:
     import pymongo
 except ImportError:
     pymongo = None
+try:
+    import cassandra.cluster
+    from cassandra.policies import WhiteListRoundRobinPolicy
+except Exception:  # It is not installed, or finds no event loop in this Python.
+    cassandra = None
 
 TABLE = "CREATE TABLE pending_objects (id INTEGER PRIMARY KEY, object {bytes}, state TEXT DEFAULT 'new')"
 ORDERS = """
@@ -173,6 +181,75 @@ class MongoDB:
         return int(key, 16)
 
 
+class Cassandra:
+    """A table of Cassandra with several key columns, in which the rows of even numbers expire."""
+
+    rows_max = 1000
+    rows_per_second = 2000
+    life = 86_400
+    # The dry run counts the row without a value.
+    says = "rows or documents without a value: 1\n"
+
+    def __init__(self, _folder, _rows):
+        base = os.environ["REGAUGE_TEST_CASSANDRA"].split("?")[0]
+        address, self.keyspace = base.removeprefix("cassandra://").split("/")
+        self.host, self.port = address.split(":")
+        self.url = f"{base}.pending_objects?column=object"
+        self.session = None
+
+    def connect(self):
+        profile = cassandra.cluster.ExecutionProfile(load_balancing_policy=WhiteListRoundRobinPolicy([self.host]))
+        self.cluster = cassandra.cluster.Cluster(
+            [self.host], port=int(self.port), protocol_version=4,
+            execution_profiles={cassandra.cluster.EXEC_PROFILE_DEFAULT: profile})
+        self.session = self.cluster.connect()
+        # Tests may have made it before.
+        self.session.execute(f"CREATE KEYSPACE IF NOT EXISTS {self.keyspace} WITH replication = "
+                             "{'class': 'NetworkTopologyStrategy', 'replication_factor': 1}")
+        self.session.set_keyspace(self.keyspace)
+        return self
+
+    def fill(self, values):
+        self.session.execute("DROP TABLE IF EXISTS pending_objects")
+        self.session.execute("CREATE TABLE pending_objects (shop text, day date, id int, object blob, state text, "
+                             "PRIMARY KEY ((shop, day), id))")
+        put = self.session.prepare("INSERT INTO pending_objects (shop, day, id, object, state) VALUES (?, ?, ?, ?, 'new') "
+                                   "USING TTL ?")
+        for row, value in values.items():
+            self.session.execute(put, (*self.key_of(row), value, 0 if row % 2 else self.life))
+        self.session.execute("INSERT INTO pending_objects (shop, day, id, state) VALUES ('none', '2026-11-27', 0, 'none')")
+
+    def write(self, row, value):
+        # This program waits for one node only.
+        self.session.execute("UPDATE pending_objects SET object = %s WHERE shop = %s AND day = %s AND id = %s",
+                             (value, *self.key_of(row)))
+
+    def select(self, what):
+        found = self.session.execute(f"SELECT id, state, {what} FROM pending_objects")
+        return {row[0]: row[2] for row in found if row[1] == "new"}
+
+    def fetch(self):
+        return self.select("object")
+
+    def lives(self):
+        """Returns the seconds that each value has left, or None."""
+        return self.select("TTL(object)")
+
+    def states(self):
+        return len(self.select("state"))
+
+    def close(self):
+        self.cluster.shutdown()
+
+    @staticmethod
+    def key_of(row):
+        return f"shop/{row % 50}", f"2026-11-{row % 9 + 1:02}", row
+
+    @staticmethod
+    def row(key):
+        return int(key.rsplit("/", 1)[1])
+
+
 class Writer(threading.Thread):
     """A process of the old code, which goes on writing."""
 
@@ -213,28 +290,42 @@ def moves(journal, row):
     return found
 
 
+def same_lives(before, now, wrote, began):
+    """Checks that values which nobody wrote expire when they would have expired before, and others never."""
+    passed = time.monotonic() - began
+    for row, left in before.items():
+        if row in wrote or left is None:
+            assert now[row] is None, row
+        else:
+            assert abs(left - passed - now[row]) < 5, (row, left, passed, now[row])
+
+
 def check(regauge, kind, folder, rows, kills):
     rows = min(rows, getattr(kind, "rows_max", rows))
     old = objects(rows)
     database = kind(folder, rows).connect()
     database.fill(old)
     status, said = migrate(regauge, database.url)
-    assert status == 3 and "nothing was changed" in said, (status, said)
+    assert status == 3 and "nothing was changed" in said and getattr(kind, "says", "") in said, (status, said)
     assert database.fetch() == old
+    lives = getattr(database, "lives", dict)
+    before, began = lives(), time.monotonic()
     journal = Path(folder) / "moved.ndjson"
     options = ("--apply", "--journal", str(journal))
     # Of the values that move, one in seven.
     writer = Writer(lambda: kind(folder, rows).connect(), [row for row in old if row % 4][::7])
     writer.start()
-    numbers, killed, began = random.Random(1), 0, time.monotonic()
+    numbers, killed = random.Random(1), 0
+    longest = rows / getattr(kind, "rows_per_second", 30_000)
     for _ in range(kills):
-        status, _ = migrate(regauge, database.url, *options, kill_after=0.05 + numbers.random() * rows / 30_000)
+        status, _ = migrate(regauge, database.url, *options, kill_after=0.05 + numbers.random() * longest)
         killed += status == -signal.SIGKILL
     status, said = migrate(regauge, database.url, *options)
     seconds = time.monotonic() - began
     writer.stop()
     now, journaled = database.fetch(), moves(journal, getattr(kind, "row", int))
     last = old | writer.wrote
+    same_lives(before, lives(), writer.wrote, began)
     assert now.keys() == old.keys() and database.states() == rows
     moved = 0
     for row, value in now.items():
@@ -251,6 +342,7 @@ def check(regauge, kind, folder, rows, kills):
     assert undone.returncode == 0, undone.stderr
     print(undone.stdout.strip())
     assert database.fetch() == last and database.states() == rows
+    same_lives(before, lives(), writer.wrote, began)
     database.close()
     print(f"{kind.__name__}: every row is what was written last")
 
@@ -268,6 +360,10 @@ def main():
         print("skipped: MongoDB, because this Python has no pymongo")
     elif "REGAUGE_TEST_MONGODB" in os.environ:
         kinds.append(MongoDB)
+    if "REGAUGE_TEST_CASSANDRA" in os.environ and cassandra is None:
+        print("skipped: Cassandra, because this Python has no cassandra-driver")
+    elif "REGAUGE_TEST_CASSANDRA" in os.environ:
+        kinds.append(Cassandra)
     for kind in kinds:
         with tempfile.TemporaryDirectory(prefix="regauge-migrate-") as folder:
             check(arguments.regauge, kind, folder, arguments.rows, arguments.kills)
