@@ -4,7 +4,11 @@
 
 mod engines;
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use engines::{Fresh, Kind};
 use regauge_store::cells::{Access, Column, Swapped};
@@ -231,7 +235,7 @@ fn the_time_that_a_value_has_left_stays() {
     let moved = again[0].expires_at.unwrap() - found[0].expires_at.unwrap();
     assert!(moved.abs() <= 2000, "{moved}");
     assert_eq!(again[1].expires_at, None);
-    std::thread::sleep(std::time::Duration::from_secs(3));
+    std::thread::sleep(Duration::from_secs(3));
     let keys: Vec<String> = all(&rows, 100).into_iter().map(|row| row.key).collect();
     assert_eq!(keys, ["1", "2"]);
     let left = other.get("SELECT ttl(body) FROM pages WHERE id = 1");
@@ -317,4 +321,61 @@ fn what_cannot_be_read_is_named() {
     let told = opened("cassandra://u:secret@127.0.0.1:1/k");
     assert!(told.starts_with("cannot open cassandra://…@127.0.0.1:1/k: "), "{told}");
     assert!(!told.contains("secret"), "{told}");
+}
+
+#[test]
+fn what_became_of_a_lost_answer_is_not_claimed() {
+    let Some(other) = Other::new() else { return };
+    other.run("CREATE TABLE jobs (id int PRIMARY KEY, body blob)");
+    other.run("INSERT INTO jobs (id, body) VALUES (1, 0x76)");
+    let new = b"the new value, after which nothing is answered";
+    let (server, keyspace) = other.url.rsplit_once('/').unwrap();
+    let port = silent_after(server.strip_prefix("cassandra://").unwrap().to_owned(), new);
+    let column = Column { table: "jobs".into(), column: "body".into(), key: None };
+    let url = format!("cassandra://127.0.0.1:{port}/{keyspace}?timeout=2");
+    let rows = Rows::open(&url, &column, Access::Write).unwrap();
+    assert_eq!(rows.swap("1", b"w", new).unwrap(), Swapped::Changed);
+    let told = rows.swap("1", b"v", new).unwrap_err().to_string();
+    let expected =
+        "cannot replace body of \"1\" in jobs: no answer within 2 s, so it is not known whether";
+    assert!(told.starts_with(expected), "{told}");
+    let rows = other.rows("jobs", "body", Access::Write).unwrap();
+    assert_eq!(rows.swap("1", b"v", new).unwrap(), Swapped::Changed);
+    assert_eq!(rows.swap("1", new, b"v").unwrap(), Swapped::Done);
+}
+
+/// Passes connections on to a server, and none of its answers after these bytes were sent to it. Returns the port.
+fn silent_after(server: String, bytes: &'static [u8]) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let silent = Arc::new(AtomicBool::new(false));
+    std::thread::spawn(move || {
+        for client in listener.incoming() {
+            let client = client.unwrap();
+            let server = TcpStream::connect(&server).unwrap();
+            let (from, to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+            let (asking, answering) = (silent.clone(), silent.clone());
+            std::thread::spawn(move || {
+                pass(from, to, |some| {
+                    if some.windows(bytes.len()).any(|one| one == bytes) {
+                        asking.store(true, Ordering::SeqCst);
+                    }
+                    true
+                });
+            });
+            std::thread::spawn(move || {
+                pass(server, client, |_| !answering.load(Ordering::SeqCst));
+            });
+        }
+    });
+    port
+}
+
+fn pass(mut from: TcpStream, mut to: TcpStream, mut passes: impl FnMut(&[u8]) -> bool) {
+    let mut buffer = [0; 16 << 10];
+    while let Ok(got @ 1..) = from.read(&mut buffer) {
+        if passes(&buffer[..got]) && to.write_all(&buffer[..got]).is_err() {
+            return;
+        }
+    }
 }

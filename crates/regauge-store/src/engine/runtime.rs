@@ -51,15 +51,43 @@ impl Runtime {
         limit: Duration,
         work: impl Future<Output = Result<T>>,
     ) -> Result<T> {
+        self.within(limit, work, || Error::Engine {
+            doing: doing.to_owned(),
+            message: format!("no answer within {} s", limit.as_secs()),
+            passing: false,
+        })
+    }
+
+    /// Waits like [`Runtime::wait`] for an operation that changes one value, and says what a timeout means.
+    ///
+    /// # Errors
+    /// Those of `wait`.
+    #[cfg(feature = "cassandra")]
+    pub(super) fn wait_for_change<T>(
+        &self,
+        doing: &str,
+        limit: Duration,
+        work: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
+        self.within(limit, work, || Error::Engine {
+            doing: doing.to_owned(),
+            message: format!(
+                "no answer within {} s, so it is not known whether this was done",
+                limit.as_secs()
+            ),
+            passing: false,
+        })
+    }
+
+    fn within<T>(
+        &self,
+        limit: Duration,
+        work: impl Future<Output = Result<T>>,
+        unanswered: impl FnOnce() -> Error,
+    ) -> Result<T> {
         let tokio = self.tokio.as_ref().expect("there till it is dropped");
         tokio.block_on(async {
-            tokio::time::timeout(limit, work).await.unwrap_or_else(|_| {
-                Err(Error::Engine {
-                    doing: doing.to_owned(),
-                    message: format!("no answer within {} s", limit.as_secs()),
-                    passing: false,
-                })
-            })
+            tokio::time::timeout(limit, work).await.unwrap_or_else(|_| Err(unanswered()))
         })
     }
 }

@@ -168,45 +168,45 @@ impl Rows {
         let of_row = self.primary.parse(key);
         let of_row = of_row.ok_or_else(|| cells::wrong_key(&self.column, key))?;
         let doing = format!("replace {column} of {key:?} in {table}");
-        self.runtime.wait(&doing, self.timeout, async {
-            let asked = Instant::now();
-            let Some(found) = self.cell(&doing, &of_row).await? else { return Ok(Swapped::Gone) };
-            if found.bytes != old {
-                return Ok(Swapped::Changed);
-            }
-            let value = match self.value.of(new) {
-                Ok(value) => value,
-                Err(words) => return Ok(Swapped::Unfit(words.to_owned())),
-            };
-            let after = found.written.checked_add(1).filter(|_| found.written >= CLOCK_MIN);
-            let Some(after) = after else { return Ok(Swapped::Unfit(no_clock(found.written))) };
-            // None would be the default of the table, and 0 is for ever.
-            let left = match found.left {
-                None => 0,
-                Some(left) => match left.saturating_sub_unsigned(asked.elapsed().as_secs()) {
-                    left @ 1.. => left,
-                    _ => return Ok(Swapped::Gone),
-                },
-            };
-            let left = i32::try_from(left).map_err(|error| unreadable(&doing, &error))?;
-            let mut values = vec![CqlValue::BigInt(after), CqlValue::Int(left), value];
-            values.extend(of_row.iter().cloned());
-            if let Err(words) = self.cql.try_write(&doing, &self.update, &values).await? {
-                return Ok(Swapped::Unfit(words));
-            }
-            let doing = format!("see whether {column} of {key:?} in {table} was replaced");
-            Ok(match self.cell(&doing, &of_row).await? {
-                None => Swapped::Gone,
-                // Another data centre may not have it yet.
-                Some(now) if now.bytes == new || now.written < after => Swapped::Done,
-                Some(_) => Swapped::Changed,
-            })
+        let asked = Instant::now();
+        let Some(found) = self.cell(&doing, &of_row)? else { return Ok(Swapped::Gone) };
+        if found.bytes != old {
+            return Ok(Swapped::Changed);
+        }
+        let value = match self.value.of(new) {
+            Ok(value) => value,
+            Err(words) => return Ok(Swapped::Unfit(words.to_owned())),
+        };
+        let after = found.written.checked_add(1).filter(|_| found.written >= CLOCK_MIN);
+        let Some(after) = after else { return Ok(Swapped::Unfit(no_clock(found.written))) };
+        // None would be the default of the table, and 0 is for ever.
+        let left = match found.left {
+            None => 0,
+            Some(left) => match left.saturating_sub_unsigned(asked.elapsed().as_secs()) {
+                left @ 1.. => left,
+                _ => return Ok(Swapped::Gone),
+            },
+        };
+        let left = i32::try_from(left).map_err(|error| unreadable(&doing, &error))?;
+        let mut values = vec![CqlValue::BigInt(after), CqlValue::Int(left), value];
+        values.extend(of_row.iter().cloned());
+        let write = self.cql.try_write(&doing, &self.update, &values);
+        if let Err(words) = self.runtime.wait_for_change(&doing, self.timeout, write)? {
+            return Ok(Swapped::Unfit(words));
+        }
+        let doing = format!("see whether {column} of {key:?} in {table} was replaced");
+        Ok(match self.cell(&doing, &of_row)? {
+            None => Swapped::Gone,
+            // Another data centre may not have it yet.
+            Some(now) if now.bytes == new || now.written < after => Swapped::Done,
+            Some(_) => Swapped::Changed,
         })
     }
 
     /// Reads the value of a row; `None` if there is none.
-    async fn cell(&self, doing: &str, of_row: &[CqlValue]) -> Result<Option<Cell>> {
-        let found = self.cql.read(doing, &self.look, of_row).await?;
+    fn cell(&self, doing: &str, of_row: &[CqlValue]) -> Result<Option<Cell>> {
+        let read = self.cql.read(doing, &self.look, of_row);
+        let found = self.runtime.wait(doing, self.timeout, read)?;
         let row = found.maybe_first_row::<Found>().map_err(|error| unreadable(doing, &error))?;
         let Some(row) = row else { return Ok(None) };
         match <[_; 3]>::try_from(row.columns) {
