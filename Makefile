@@ -85,7 +85,7 @@ test: lint                      ## Run lint, unit, conformance and command tests
 	$(PYTHON) tools/report_check.py --regauge target/debug/regauge
 	$(PYTHON) tools/xray_page_check.py --regauge target/debug/regauge
 	$(PYTHON) tools/results_test.py
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc $(PACKAGES) --no-deps --quiet
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --features regauge/serde $(if $(FEATURES),--features $(FEATURES)) --no-deps --quiet
 
 test-servers:                   ## Run the store's tests on every available server; REGAUGE_KILLS=3 for fewer kills, as in CI
 	$(PYTHON) tools/servers.py test --cargo "$(CARGO)" $(if $(FEATURES),--select "$(PACKAGES)") $(addprefix --require ,$(REQUIRE))
