@@ -258,6 +258,8 @@ fn what_a_filter_reads_itself_follows_the_options_too() {
         ("--json-extended relaxed -n inputs|.a|kind extended.ndjson", "\"objectid\"\n"),
         ("-n first(inputs).id people.ndjson", "1\n"),
         ("-q --bad skip -n [inputs.id] broken.ndjson", "[1,3]\n"),
+        // Nobody asks for the broken one.
+        ("-n input.id broken.ndjson", "1\n"),
     ] {
         let ran = folder.run(&format!("query {arguments}")).status(0);
         assert_eq!(ran.text(), wanted, "{arguments}");

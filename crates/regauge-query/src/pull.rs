@@ -1,6 +1,6 @@
 //! Filters that read the documents themselves, with `input` or `inputs`: one thread reads, another one filters.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::io;
 use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -79,28 +79,33 @@ impl Stage {
         std::thread::scope(|scope| {
             let (documents, received) = sync_channel(AHEAD);
             let reading = scope.spawn(move || read_into(documents, &limits, read));
-            let written = self.pull_from(&received, output, options);
+            let met_error = Cell::new(false);
+            let written = self.pull_from(&received, &met_error, output, options);
             drop(received);
-            let read = reading.join().unwrap_or_else(|panic| resume_unwind(panic))?;
-            let written = written?;
-            Ok(match read {
-                Some(Summary { bad_records, matches, .. }) => {
-                    Summary { bad_records, matches, ..written }
+            match reading.join().unwrap_or_else(|panic| resume_unwind(panic)) {
+                Err(error) if met_error.get() => Err(error),
+                Ok(Some(Summary { bad_records, matches, .. })) => {
+                    Ok(Summary { bad_records, matches, ..written? })
                 }
-                None => written,
-            })
+                // What follows the last document that the filter asked for does not matter.
+                Ok(None) | Err(_) => written,
+            }
         })
     }
 
-    /// Runs the filter over documents that another thread reads.
+    /// Runs the filter over documents that another thread reads, and notes whether it met an error of the reader.
     fn pull_from<'a>(
         &self,
         received: &Receiver<std::result::Result<Value, String>>,
+        met_error: &Cell<bool>,
         output: impl Output + Send + 'a,
         options: &Options,
     ) -> Result<Summary> {
         number::set_exact(self.settings.exact_numbers);
-        let documents = received.iter().map(|document| document.map(|one| Val::from(&one)));
+        let documents = received.iter().map(|document| {
+            met_error.set(document.is_err());
+            document.map(|one| Val::from(&one))
+        });
         let inputs = RcIter::new(documents);
         let data = Data::new(&self.filter, &inputs);
         let vars = self.filter.vars();
