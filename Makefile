@@ -50,7 +50,7 @@ SPARK ?= no
 .PHONY: check demo data results test grid test-servers test-caches test-gateway help build lint fmt bench figures fuzz fuzz-check sanitize docs site site-check memory clean \
   wheel wheel-check wheels languages-check drop-ins-check ruby-drop-ins-check python-test gem gem-source gem-check gem-test gem-test-jruby gem-test-newer \
   dist-linux dist-check dist-windows dist-windows-check dist-deb dist-deb-check dist-image dist-image-check dist-gem dist-wheels dist-crates dist-crates-check dist-sums \
-  version-check deny
+  version-check deny checks check-envelopes check-marshal check-pickle check-reports check-rest check-xray-page check-yaml check-yaml-11
 
 check: test                     ## Same as `test`
 
@@ -74,18 +74,30 @@ results: build                  ## Measure the six published comparisons at full
 
 test: lint                      ## Run lint, unit, conformance and command tests, other readers, documentation
 	$(CARGO) test $(PACKAGES) --quiet
-	$(PYTHON) tools/data_check.py
-	if command -v ruby >/dev/null; then ruby tools/ruby_marshal_check.rb target/debug/regauge; else echo "skipped: no ruby"; fi
+	$(MAKE) --no-print-directory -j 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) checks
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --features regauge/serde $(if $(FEATURES),--features $(FEATURES)) --no-deps --quiet
+
+# What `make test` does with the command that it has built, two checks at a time: most of them use one core.
+checks: check-reports check-yaml check-xray-page check-pickle check-yaml-11 check-marshal check-envelopes check-rest
+check-envelopes:
 	if command -v ruby >/dev/null; then ruby tools/envelopes_ruby.rb check target/debug/regauge; else echo "skipped: no ruby"; fi
 	$(PYTHON) tools/envelopes_python.py check target/debug/regauge
-	$(PYTHON) tools/yaml_readers_check.py --regauge target/debug/regauge $(if $(READERS),--readers $(READERS))
-	$(PYTHON) tools/yaml_11_check.py --regauge target/debug/regauge
+check-marshal:
+	if command -v ruby >/dev/null; then ruby tools/ruby_marshal_check.rb target/debug/regauge; else echo "skipped: no ruby"; fi
+check-pickle:
 	$(PYTHON) tools/python_pickle_check.py --regauge target/debug/regauge
-	$(PYTHON) tools/hostile_check.py --regauge target/debug/regauge
+check-reports:
 	$(PYTHON) tools/report_check.py --regauge target/debug/regauge
-	$(PYTHON) tools/xray_page_check.py --regauge target/debug/regauge
+check-rest:
+	$(PYTHON) tools/data_check.py
+	$(PYTHON) tools/hostile_check.py --regauge target/debug/regauge
 	$(PYTHON) tools/results_test.py
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --features regauge/serde $(if $(FEATURES),--features $(FEATURES)) --no-deps --quiet
+check-xray-page:
+	$(PYTHON) tools/xray_page_check.py --regauge target/debug/regauge
+check-yaml:
+	$(PYTHON) tools/yaml_readers_check.py --regauge target/debug/regauge $(if $(READERS),--readers $(READERS))
+check-yaml-11:
+	$(PYTHON) tools/yaml_11_check.py --regauge target/debug/regauge
 
 test-servers:                   ## Run the store's tests on every available server; REGAUGE_KILLS=3 for fewer kills, as in CI
 	$(PYTHON) tools/servers.py test --cargo "$(CARGO)" $(if $(FEATURES),--select "$(PACKAGES)") $(addprefix --require ,$(REQUIRE))

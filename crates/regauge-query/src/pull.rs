@@ -25,6 +25,7 @@ const AHEAD: usize = 4;
 /// Takes the documents that a filter reads itself: what [`Stage::pull`] gives to its reader.
 pub struct Feed {
     builder: Builder,
+    limits: Limits,
     documents: SyncSender<std::result::Result<Value, String>>,
     /// Whether the filter has ended, so that no more documents are needed.
     is_over: bool,
@@ -59,7 +60,7 @@ impl Writer for Feed {
     fn checkpoint(&mut self) {}
 
     fn rollback(&mut self) {
-        drop(self.builder.take());
+        self.builder = Builder::new(&self.limits);
     }
 }
 
@@ -78,7 +79,7 @@ impl Stage {
         let limits = options.limits;
         std::thread::scope(|scope| {
             let (documents, received) = sync_channel(AHEAD);
-            let reading = scope.spawn(move || read_into(documents, &limits, read));
+            let reading = scope.spawn(move || read_into(documents, limits, read));
             let met_error = Cell::new(false);
             let written = self.pull_from(&received, &met_error, output, options);
             drop(received);
@@ -148,10 +149,11 @@ impl Stage {
 /// Reads the documents; returns nothing if the filter did not want all of them.
 fn read_into(
     documents: SyncSender<std::result::Result<Value, String>>,
-    limits: &Limits,
+    limits: Limits,
     read: impl FnOnce(&mut Feed) -> Result<Summary>,
 ) -> Result<Option<Summary>> {
-    let mut feed = Feed { builder: Builder::new(limits), documents, is_over: false };
+    let builder = Builder::new(&limits);
+    let mut feed = Feed { builder, limits, documents, is_over: false };
     match read(&mut feed) {
         Ok(summary) => Ok(Some(summary)),
         Err(_) if feed.is_over => Ok(None),
