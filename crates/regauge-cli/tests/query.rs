@@ -266,7 +266,7 @@ fn what_a_filter_reads_itself_follows_the_options_too() {
     }
     folder.write("twice.ndjson", "{\"a\":1,\"a\":2}\n");
     let ran = folder.run("query --duplicate-keys refuse -n inputs twice.ndjson").status(3);
-    assert!(ran.stderr.contains("twice.ndjson: json"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("twice.ndjson: ndjson: record 1, byte 7"), "{}", ran.stderr);
     let ran = folder.run("query -n [inputs] broken.ndjson").status(1);
     assert!(ran.stderr.contains("broken.ndjson: "), "{}", ran.stderr);
     // Far more than is read ahead.
