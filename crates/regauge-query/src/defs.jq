@@ -119,7 +119,7 @@ def capture($re): capture($re | re_of; $re | flags_of);
 def scan($re; flags): matches($re; "g" + flags)[] | if .[1] then [.[1:][].string] else .[0].string end;
 def scan($re): scan($re | re_of; $re | flags_of);
 def splits($re; flags): split($re; flags)[];
-# What has a usual notation that is no JSON.
+# Kinds with a usual notation besides that of JSON.
 def has_notation: kind | . == "timestamp" or . == "date" or . == "time" or . == "datetime" or . == "offset datetime"
   or . == "uuid" or . == "objectid";
 def join($sep): reduce .[] as $x (null;
@@ -132,7 +132,7 @@ def combinations($n): . as $dot | [range($n)] | map($dot) | combinations;
 def @text: tostring;
 def @json: tojson;
 def @base64: bytes_base64;
-# As it stands in a row, if it is no text.
+# Returns a value that is not text as a row holds it.
 def cell(what): if . == null then "" elif isboolean then tojson
   elif isnumber and (isnan or isinfinite | not) then tojson
   else error("\(type) (\(tojson)) is not valid in a \(what) row") end;

@@ -102,7 +102,7 @@ fn characters(text: &[u8]) -> usize {
     text.iter().filter(|byte| **byte & 0xC0 != 0x80).count()
 }
 
-/// How many expressions a thread keeps: a filter calls few, and each for every document.
+/// How many compiled expressions a thread keeps. A filter has few, and calls each for every document.
 const KEPT: usize = 16;
 
 /// An expression with its flags as they were given, and what was made of them.

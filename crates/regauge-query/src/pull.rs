@@ -48,7 +48,7 @@ impl Writer for Feed {
         let Some(document) = self.builder.take() else { return Ok(()) };
         self.documents.send(Ok(document)).map_err(|_| {
             self.is_over = true;
-            // Of this kind, because nobody wants to know where in the input.
+            // Of a kind whose place in the input is not looked up.
             Error::from(io::Error::other("the filter has ended"))
         })
     }

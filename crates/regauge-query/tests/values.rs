@@ -450,6 +450,11 @@ fn parts_of_texts_are_replaced_and_deleted() {
     );
     let error = filter(".[0:1] = 1").run(&Value::from("ab")).unwrap_err().to_string();
     assert!(error.contains("text"), "{error}");
+    let error = filter("del(.[0:1])").run(&Value::Bytes(vec![1, 2])).unwrap_err().to_string();
+    assert!(error.contains("array or text"), "{error}");
+    let name = class("Name", Value::from("abc"));
+    assert_eq!(run("del(.[0:1])", &name), [class("Name", Value::from("bc"))]);
+    assert_eq!(run(".[0:1] = \"x\"", &name), [class("Name", Value::from("xbc"))]);
 }
 
 #[test]

@@ -219,7 +219,8 @@ fn convert_source(
     convert(source.input(&again), outlet, options, &mut on_bad)
 }
 
-/// Runs a filter that reads the documents itself. What is asked of the documents is asked of those that are read.
+/// Runs a filter that reads the documents itself. Options about documents apply to those that are read, not to what the
+/// filter makes of them.
 fn pull(
     filter: &Stage,
     source: &Source,

@@ -30,7 +30,7 @@ pub(crate) fn delete_paths(val: Val, paths: Val) -> ValR {
     meant.into_iter().rev().try_fold(val, |val, one| delete(val, &one.steps, one.characters))
 }
 
-/// Extends what is to be removed by what follows it in order, if they are the same or overlap; returns whether it did.
+/// Extends what is to be removed by what follows it in order, if they are the same or overlap. Returns whether it did.
 fn joins(one: &mut Meant, next: &Meant) -> bool {
     let overlap = match (one.characters, next.characters) {
         (Some((_, end)), Some((start, _))) => start <= end,
@@ -56,10 +56,15 @@ fn resolve(
         meant.push(Meant { steps: before.clone(), characters: None });
         return Ok(());
     };
-    if let (Val::Text(text), Val::Map(range), []) = (val.untyped(), step.untyped(), rest) {
-        let characters = Some(bounds(&range_of(range), text.chars().count())?);
-        meant.push(Meant { steps: before.clone(), characters });
-        return Ok(());
+    match (val.untyped(), step.untyped()) {
+        (Val::Text(text), Val::Map(range)) if rest.is_empty() => {
+            let characters = Some(bounds(&range_of(range), text.chars().count())?);
+            meant.push(Meant { steps: before.clone(), characters });
+            return Ok(());
+        }
+        (Val::Null | Val::Array(_) | Val::Map(_), _) => {}
+        (_, Val::Map(_)) => return Err(Error::typ(val.clone(), "array or text")),
+        _ => {}
     }
     let places = match (val.untyped(), step.untyped()) {
         (Val::Null, _) => return Ok(()),
@@ -85,12 +90,19 @@ fn resolve(
 /// Removes what is at a resolved path, or only these characters of it.
 fn delete(val: Val, path: &[Val], characters: Option<(usize, usize)>) -> ValR {
     let Some((step, rest)) = path.split_first() else {
-        return match (val.text(), characters) {
-            (Some(text), Some((start, end))) => {
+        return match (val, characters) {
+            (Val::Text(text), Some((start, end))) => {
                 let range = Some(&Val::from(start))..Some(&Val::from(end));
-                let TextRange { start, end } = slice(text, &range)?;
+                let TextRange { start, end } = slice(&text, &range)?;
                 Ok(Val::from([&text[..start], &text[end..]].concat()))
             }
+            (Val::Rare(rare), Some(_)) => match &*rare {
+                Rare::Typed(class, inside) => {
+                    let inside = delete(inside.clone(), path, characters)?;
+                    Ok(Val::rare(Rare::Typed(class.clone(), inside)))
+                }
+                _ => Ok(Val::Rare(rare)),
+            },
             _ => Ok(Val::Null),
         };
     };
