@@ -29,8 +29,14 @@ pub(crate) fn place_in_url(url: &str) -> Option<(&str, &str, impl Iterator<Item 
     Some((&base[..dot], &base[dot + 1..], query.split('&').filter(|one| !one.is_empty())))
 }
 
-/// Returns an address with these parameters.
+/// Returns the text of a name in a URL, or what `wrong` makes of the reason why it has none.
 #[cfg(any(feature = "cassandra", feature = "mongodb"))]
+pub(crate) fn required_name(name: &str, what: &str, wrong: fn(&str) -> Error) -> Result<String> {
+    name_in_url(name)
+        .ok_or_else(|| wrong(&format!("its {what} is missing, or not percent-encoded UTF-8")))
+}
+
+/// Returns an address with these parameters.
 pub(crate) fn with_parameters(base: &str, parameters: &[&str]) -> String {
     match parameters {
         [] => base.to_owned(),

@@ -3,7 +3,7 @@
 use regauge::{Error, ErrorKind, Result};
 use regauge_store::cells::Column;
 
-use crate::database::{name_in_url, place_in_url, with_parameters};
+use crate::database::{place_in_url, required_name, with_parameters};
 
 /// Returns the address of the keyspace, and the column in it: of `cassandra://HOST/KEYSPACE.TABLE?column=NAME`.
 ///
@@ -28,13 +28,9 @@ pub(super) fn parse(url: &str) -> Result<(String, Column)> {
             _ => others.push(one),
         }
     }
-    let text = |name: &str, what: &str| {
-        name_in_url(name)
-            .ok_or_else(|| wrong(&format!("its {what} is missing, or not percent-encoded UTF-8")))
-    };
     let column = Column {
-        table: text(table, "table")?,
-        column: text(column.unwrap_or_default(), "column")?,
+        table: required_name(table, "table", wrong)?,
+        column: required_name(column.unwrap_or_default(), "column", wrong)?,
         key: None,
     };
     Ok((with_parameters(keyspace, &others), column))

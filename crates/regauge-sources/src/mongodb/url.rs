@@ -3,7 +3,7 @@
 use regauge::{Error, ErrorKind, Result};
 use regauge_store::documents::Field;
 
-use crate::database::{name_in_url, place_in_url, with_parameters};
+use crate::database::{place_in_url, required_name, with_parameters};
 
 /// Returns the address of the database, and the field in it: of `mongodb://HOST/DATABASE.COLLECTION?field=NAME`.
 ///
@@ -23,13 +23,9 @@ pub(super) fn parse(url: &str) -> Result<(String, Field)> {
             _ => others.push(one),
         }
     }
-    let text = |name: &str, what: &str| {
-        name_in_url(name)
-            .ok_or_else(|| wrong(&format!("its {what} is missing, or not percent-encoded UTF-8")))
-    };
     let field = Field {
-        collection: text(collection, "collection")?,
-        path: text(field.unwrap_or_default(), "field")?,
+        collection: required_name(collection, "collection", wrong)?,
+        path: required_name(field.unwrap_or_default(), "field", wrong)?,
     };
     Ok((with_parameters(database, &others), field))
 }

@@ -3,7 +3,7 @@
 use regauge::{Error, ErrorKind, Result};
 use regauge_store::cells::Column;
 
-use crate::database::name_in_url;
+use crate::database::{name_in_url, with_parameters};
 
 /// Returns the address of the database, and the column in it.
 ///
@@ -40,8 +40,7 @@ pub(super) fn parse(url: &str) -> Result<(String, Column)> {
         let name = other.split('=').next().unwrap_or_default();
         return Err(wrong(&format!("its parameter {name} is not known")));
     }
-    let joined = if others.is_empty() { String::new() } else { format!("?{}", others.join("&")) };
-    Ok((format!("{base}{joined}"), column))
+    Ok((with_parameters(base, &others), column))
 }
 
 /// The URL itself may have a password, and is not shown.

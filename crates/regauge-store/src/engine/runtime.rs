@@ -51,11 +51,7 @@ impl Runtime {
         limit: Duration,
         work: impl Future<Output = Result<T>>,
     ) -> Result<T> {
-        self.within(limit, work, || Error::Engine {
-            doing: doing.to_owned(),
-            message: format!("no answer within {} s", limit.as_secs()),
-            passing: false,
-        })
+        self.within(doing, limit, "", work)
     }
 
     /// Waits like [`Runtime::wait`] for an operation that changes one value, and says what a timeout means.
@@ -69,25 +65,25 @@ impl Runtime {
         limit: Duration,
         work: impl Future<Output = Result<T>>,
     ) -> Result<T> {
-        self.within(limit, work, || Error::Engine {
-            doing: doing.to_owned(),
-            message: format!(
-                "no answer within {} s, so it is not known whether this was done",
-                limit.as_secs()
-            ),
-            passing: false,
-        })
+        self.within(doing, limit, ", so it is not known whether this was done", work)
     }
 
+    /// Waits, and appends `meaning` to the error of a timeout.
     fn within<T>(
         &self,
+        doing: &str,
         limit: Duration,
+        meaning: &str,
         work: impl Future<Output = Result<T>>,
-        unanswered: impl FnOnce() -> Error,
     ) -> Result<T> {
         let tokio = self.tokio.as_ref().expect("there till it is dropped");
-        tokio.block_on(async {
-            tokio::time::timeout(limit, work).await.unwrap_or_else(|_| Err(unanswered()))
+        let answered = tokio.block_on(async { tokio::time::timeout(limit, work).await });
+        answered.unwrap_or_else(|_| {
+            Err(Error::Engine {
+                doing: doing.to_owned(),
+                message: format!("no answer within {} s{meaning}", limit.as_secs()),
+                passing: false,
+            })
         })
     }
 }

@@ -13,7 +13,7 @@
 //! A value is replaced by an ordinary update whose time is a microsecond after that of the value that was read. What any
 //! other program writes or deletes meanwhile, at any level of consistency, is newer, and wins on every replica. A
 //! lightweight transaction would not do that: its own time is that of the server's clock, so that it replaces a write
-//! that its quorum has not seen, or that is from a clock which is behind. It could not compare the expiry either. What
+//! that its quorum has not seen, or one from a clock that is slow. It could not compare the expiry either. What
 //! became of the update is read afterwards.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
