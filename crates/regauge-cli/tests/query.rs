@@ -244,6 +244,7 @@ fn a_filter_without_end_stops_at_the_limit_of_time() {
 fn what_a_filter_reads_itself_follows_the_options_too() {
     let folder = Folder::new();
     folder.write("people.ndjson", PEOPLE);
+    folder.run("convert people.ndjson people.json").silent();
     folder.write("extended.ndjson", "{\"a\":{\"$oid\":\"5f1f1f1f1f1f1f1f1f1f1f1f\"}}\n");
     folder.write("broken.ndjson", "{\"id\":1}\n{\"id\":x}\n{\"id\":3}\n");
     for (arguments, wanted) in [
@@ -258,6 +259,8 @@ fn what_a_filter_reads_itself_follows_the_options_too() {
         ("--json-extended relaxed -n inputs|.a|kind extended.ndjson", "\"objectid\"\n"),
         ("-n first(inputs).id people.ndjson", "1\n"),
         ("-q --bad skip -n [inputs.id] broken.ndjson", "[1,3]\n"),
+        ("--documents split -n [inputs.id] people.json", "[1,2,3]\n"),
+        ("-n [inputs|length] people.json", "[3]\n"),
         // Nobody asks for the broken one.
         ("-n input.id broken.ndjson", "1\n"),
     ] {
@@ -279,15 +282,16 @@ fn what_a_filter_reads_itself_follows_the_options_too() {
 fn a_value_that_contains_itself_is_refused_with_the_reason() {
     let folder = Folder::new();
     folder.write("cycle.yaml", "- &x [*x]\n");
-    for arguments in
-        ["query --to yaml . cycle.yaml", "convert --drop a --on-loss wrap cycle.yaml - --to yaml"]
-    {
+    for arguments in [
+        "query --to yaml . cycle.yaml",
+        "query . cycle.yaml",
+        "query -n inputs cycle.yaml",
+        "query -s . cycle.yaml",
+        "convert --drop a --on-loss wrap cycle.yaml - --to yaml",
+    ] {
         let ran = folder.run(arguments).status(3);
-        assert!(
-            ran.stderr.contains("what selects or filters values cannot hold a cycle"),
-            "{}",
-            ran.stderr
-        );
+        let wanted = "a filter or a selection of paths cannot hold a cycle; convert without it";
+        assert!(ran.stderr.contains(wanted), "{arguments}: {}", ran.stderr);
         assert!(!ran.stderr.contains("--on-loss"), "{}", ran.stderr);
     }
     let ran = folder.run("convert cycle.yaml - --to json").status(3);

@@ -1,4 +1,4 @@
-//! The functions of regular expressions. jaq's own know ASCII only, leave groups out that took no part in a
+//! The functions of regular expressions. jaq's own know ASCII only, leave out groups that took no part in a
 //! match, and panic if a group matched before an earlier one.
 
 use std::cell::RefCell;
@@ -140,7 +140,7 @@ fn compile(pattern: &str, letters: &str) -> Result<(Regex, Flags), Error> {
             'n' => flags.ignores_empty = true,
             'i' => _ = builder.case_insensitive(true),
             'm' => _ = builder.multi_line(true),
-            // That `^` and `$` are the ends of the text, which they are anyway.
+            // `^` and `$` match only at the ends of the text, as they do without it.
             's' => {}
             'l' => _ = builder.swap_greed(true),
             'x' => _ = builder.ignore_whitespace(true),

@@ -11,7 +11,8 @@ use regauge::convert::Summary;
 use regauge::tree::Builder;
 use regauge::values::write_each;
 use regauge::{
-    BigInt, Error, Ext, Fidelity, Limits, Options, Output, Result, Sink, Type, Value, Writer,
+    BigInt, Error, ErrorKind, Ext, Fidelity, Limits, Options, Output, Result, Sink, Type, Value,
+    Writer,
 };
 
 use crate::guard;
@@ -31,6 +32,12 @@ pub struct Feed {
     is_over: bool,
 }
 
+fn builder(limits: &Limits) -> Builder {
+    let mut builder = Builder::new(limits);
+    builder.fidelity().note_filter();
+    builder
+}
+
 impl Sink for Feed {
     build!();
 
@@ -45,7 +52,9 @@ impl Sink for Feed {
 
 impl Writer for Feed {
     fn end_document(&mut self) -> Result {
-        let Some(document) = self.builder.take() else { return Ok(()) };
+        let Some(document) = self.builder.take() else {
+            return Err(Error::new(ErrorKind::Data, "found a document without a value"));
+        };
         self.documents.send(Ok(document)).map_err(|_| {
             self.is_over = true;
             // Of a kind whose place in the input is not looked up.
@@ -60,7 +69,7 @@ impl Writer for Feed {
     fn checkpoint(&mut self) {}
 
     fn rollback(&mut self) {
-        self.builder = Builder::new(&self.limits);
+        self.builder = builder(&self.limits);
     }
 }
 
@@ -152,7 +161,7 @@ fn read_into(
     limits: Limits,
     read: impl FnOnce(&mut Feed) -> Result<Summary>,
 ) -> Result<Option<Summary>> {
-    let builder = Builder::new(&limits);
+    let builder = builder(&limits);
     let mut feed = Feed { builder, limits, documents, is_over: false };
     match read(&mut feed) {
         Ok(summary) => Ok(Some(summary)),

@@ -34,7 +34,7 @@ pub struct Settings {
     pub exact_numbers: bool,
 }
 
-/// A filter with its settings, for [`Options::stage`].
+/// A filter with its settings, for [`regauge::Options::stage`].
 #[derive(Debug)]
 pub struct Stage {
     pub(crate) filter: Filter,
@@ -107,7 +107,8 @@ impl Stage {
 }
 
 impl stage::Stage for Stage {
-    fn open<'w>(&'w self, inner: Box<dyn Writer + 'w>, to: Format) -> Box<dyn Writer + 'w> {
+    fn open<'w>(&'w self, mut inner: Box<dyn Writer + 'w>, to: Format) -> Box<dyn Writer + 'w> {
+        inner.fidelity().note_filter();
         let through = Through {
             stage: self,
             to,

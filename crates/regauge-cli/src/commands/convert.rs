@@ -236,10 +236,11 @@ fn pull(
     reading.limits.nodes = reading.limits.nodes.max(Filter::VALUES_MAX);
     (writing.select, writing.head, writing.sample) = (Selection::default(), None, None);
     writing.duplicate_keys = DuplicateKeys::Keep;
-    match options.documents {
-        Documents::Join => reading.documents = Documents::Keep,
-        _ => writing.documents = Documents::Auto,
-    }
+    // What is split is what is read, and what is joined is what is written.
+    (reading.documents, writing.documents) = match options.documents {
+        Documents::Split => (Documents::Split, Documents::Keep),
+        documents => (Documents::Keep, documents),
+    };
     let meter = source.meter();
     let name = source.name.clone();
     let read = |feed: &mut Feed| {

@@ -91,7 +91,7 @@ fn name<'n>(option: &str, name: &'n str) -> Result<&'n str> {
         || name.is_empty()
     {
         return Err(Failure::usage(format!(
-            "{option}: found the name {name:?}, expected letters, digits and _, beginning with no digit"
+            "{option}: found the name {name:?}, expected letters, digits and _, the first of them no digit"
         )));
     }
     match name {

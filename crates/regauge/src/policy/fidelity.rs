@@ -206,6 +206,8 @@ pub struct Fidelity {
     opened: Vec<Opened>,
     /// Whether decimals are just how the source spells numbers, not a type of their own.
     numbers_as_decimals: bool,
+    /// Whether a filter or a selection comes first, which take values without references.
+    is_filtered: bool,
 }
 
 impl Fidelity {
@@ -224,7 +226,13 @@ impl Fidelity {
             record: 0,
             opened: Vec::new(),
             numbers_as_decimals: false,
+            is_filtered: false,
         }
+    }
+
+    /// Notes that a filter or a selection of paths comes before the sink: errors about references then name it.
+    pub fn note_filter(&mut self) {
+        self.is_filtered = true;
     }
 
     /// Treats decimals as doubles if the double prints the same digits: for a source such as JSON
@@ -274,11 +282,9 @@ impl Fidelity {
     /// Returns why a value that contains itself cannot be passed on to a sink without references, and what to do.
     #[cold]
     pub(crate) fn no_cycles(&self) -> (String, Hint) {
-        let has_references =
-            matches!(self.target, Format::Marshal | Format::Pickle | Format::Yaml | Format::Cbor);
-        if self.policy == OnLoss::Wrap || has_references {
-            let hint = Hint::say("leave the filter, or the selection of paths, out");
-            return ("what selects or filters values cannot hold a cycle".to_owned(), hint);
+        if self.is_filtered {
+            let hint = Hint::say("convert without it");
+            return ("a filter or a selection of paths cannot hold a cycle".to_owned(), hint);
         }
         let hint = Hint::set(Opt::OnLoss, "wrap").to("write references (reversible)");
         (format!("{} cannot hold a cycle", self.target.title()), hint)

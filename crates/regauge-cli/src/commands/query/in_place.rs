@@ -135,8 +135,10 @@ fn edit_with(bytes: &[u8], options: &Options, stage: &Stage) -> Edited<Option<Ve
         count += 1;
         let mut outputs = stage.over(document)?;
         match (outputs.pop(), outputs.len()) {
-            (Some(output), 0) if options.json_read.exact_numbers => {
-                Ok(with_decimals(output, options.from))
+            (Some(output), 0)
+                if options.json_read.exact_numbers && options.from != Format::Toml =>
+            {
+                Ok(with_decimals(output))
             }
             (Some(output), 0) => Ok(output),
             (last, before) => Err(Error::new(
@@ -169,16 +171,14 @@ fn located(error: Error, bytes: &[u8]) -> Error {
 }
 
 /// Returns a value with its doubles as `--numbers exact` reads them back from JSON and YAML.
-fn with_decimals(value: Value, format: Format) -> Value {
+fn with_decimals(value: Value) -> Value {
     match value {
-        _ if !format.is_json() && format != Format::Yaml => value,
         Value::F64(v) if v.is_finite() => Value::Decimal(format!("{v:?}")),
-        Value::Array(values) => values.into_iter().map(|one| with_decimals(one, format)).collect(),
+        Value::Array(values) => values.into_iter().map(with_decimals).collect(),
         Value::Map(pairs) => {
-            let pair = |(key, one)| (key, with_decimals(one, format));
-            Value::Map(pairs.into_iter().map(pair).collect())
+            Value::Map(pairs.into_iter().map(|(key, one)| (key, with_decimals(one))).collect())
         }
-        Value::Typed(of, inside) => Value::Typed(of, Box::new(with_decimals(*inside, format))),
+        Value::Typed(of, inside) => Value::Typed(of, Box::new(with_decimals(*inside))),
         value => value,
     }
 }

@@ -109,7 +109,7 @@ impl Given<'_> {
     }
 
     /// Returns whether the key is neither text nor a symbol: `1` has the path of `"1"`, and becomes the same text.
-    fn is_no_text(self) -> bool {
+    fn is_not_text(self) -> bool {
         matches!(self, Given::Other(key) if symbol(key).is_none())
     }
 
@@ -160,7 +160,8 @@ pub(crate) struct Select<'p, S> {
 
 impl<'p, S: Sink> Select<'p, S> {
     /// Creates an adapter in front of `inner`.
-    pub(crate) fn new(inner: S, plan: &'p Plan, marks: &'p Marks) -> Self {
+    pub(crate) fn new(mut inner: S, plan: &'p Plan, marks: &'p Marks) -> Self {
+        inner.fidelity().note_filter();
         Select {
             inner,
             plan,
@@ -267,8 +268,9 @@ impl<'p, S: Sink> Select<'p, S> {
             Target::Walk(state) => !self.plan.states[state as usize].inside,
         };
         let claims = frame.claims;
-        let claim =
-            step.claim.map(|(number, source)| (number, 2 * source + u32::from(given.is_no_text())));
+        let claim = step
+            .claim
+            .map(|(number, source)| (number, 2 * source + u32::from(given.is_not_text())));
         if waits {
             frame.key_held = self.held.len() as u32;
             let key = given.renamed(step.name.as_deref());
