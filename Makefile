@@ -72,13 +72,12 @@ results: build                  ## Measure the six published comparisons at full
 	$(if $(RUBY_SUITE),$(REGAUGE) measure --setup ruby=$(RUBY_SUITE) --yes --dir build/contenders)
 	$(PYTHON) tools/results.py --regauge $(REGAUGE) $(if $(BUDGET),--budget $(BUDGET) --folder build/results)
 
-test: lint                      ## Run lint, unit, conformance and command tests, other readers, documentation
+test: lint                      ## Run lint, unit, conformance and command tests, other readers
 	$(CARGO) test $(PACKAGES) --quiet
 	$(MAKE) --no-print-directory -j 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) checks
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --features regauge/serde $(if $(FEATURES),--features $(FEATURES)) --no-deps --quiet
 
-# What `make test` does with the command that it has built, two checks at a time: most of them use one core.
-checks: check-reports check-yaml check-xray-page check-pickle check-yaml-11 check-marshal check-envelopes check-rest
+# Two at a time, because most of them use one core.
+checks: check-reports check-yaml check-xray-page check-pickle check-yaml-11 check-marshal check-envelopes check-rest  ## Run only the checks of `make test` that use the command it has built
 check-envelopes:
 	if command -v ruby >/dev/null; then ruby tools/envelopes_ruby.rb check target/debug/regauge; else echo "skipped: no ruby"; fi
 	$(PYTHON) tools/envelopes_python.py check target/debug/regauge
@@ -113,15 +112,16 @@ test-caches:                    ## Run the tests of the sources on Redis, Memcac
 build:                          ## Build the release binary, target/release/regauge
 	$(CARGO) build --release -p regauge-cli --features servers,gateway,parquet
 
-lint:                           ## Check formatting, clippy, versions, rooms of the crates, licences of the dependencies, published figures
+lint:                           ## Check formatting, versions, rooms of the crates, licences of the dependencies, published figures, clippy, documentation
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets $(if $(FEATURES),--features $(FEATURES)) --quiet -- -D warnings
 	$(PYTHON) tools/version.py check
 	$(PYTHON) tools/rooms.py
 	$(PYTHON) tools/check_licences.py
 	$(PYTHON) tools/figures_test.py --quiet
 	$(PYTHON) tools/figures.py check
 	$(PYTHON) tools/results.py --check
+	$(CARGO) clippy --workspace --all-targets $(if $(FEATURES),--features $(FEATURES)) --quiet -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --features regauge/serde $(if $(FEATURES),--features $(FEATURES)) --no-deps --quiet
 
 fmt:                            ## Format the Rust code
 	$(CARGO) fmt --all
