@@ -278,9 +278,11 @@ fn a_slow_check_is_stopped_by_the_budget_and_says_what_helps() {
     options.budget = Duration::from_secs(8);
     let report = run(&options, &mut Quiet).unwrap();
     let failure = row(&report, "test hangs").failure.as_deref().unwrap();
-    assert_eq!(
-        failure,
-        "gave no answer within 2 s and was stopped; a longer --budget gives it more time"
+    // A second or two, by what the start of Python has left of the budget.
+    assert!(failure.starts_with("gave no answer within "), "{failure}");
+    assert!(
+        failure.ends_with(" s and was stopped; a longer --budget gives it more time"),
+        "{failure}"
     );
     assert!(row(&report, "test honest").timing.is_some());
     assert!(report.method.took_s < 60.0, "{}", report.method.took_s);

@@ -26,8 +26,8 @@ fn a_race_drops_those_far_behind_and_has_a_winner() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    // `slow` sleeps for three milliseconds in every call.
-    let report = race(folder.path(), &["honest", "slow"], 8);
+    // `slow` sleeps for three milliseconds in every call. The race ends when it is decided.
+    let report = race(folder.path(), &["honest", "slow"], 20);
     let slow = row(&report, "test slow");
     let dropped = slow.dropped.unwrap_or_else(|| panic!("{slow:?}"));
     assert!(dropped.at_least > 2.0 && dropped.processes >= 1, "{dropped:?}");
@@ -136,7 +136,7 @@ fn one_whose_data_could_not_be_prepared_leaves_its_runtime_without_a_winner() {
     }
     for (name, is_ruled_out) in [("unprepared", false), ("refuses", true)] {
         let folder = tempfile::tempdir().unwrap();
-        let report = race(folder.path(), &["honest", name], 8);
+        let report = race(folder.path(), &["honest", name], 20);
         let verdict = report.verdict.unwrap();
         let field = &verdict.fields[0];
         let not_timed = &field.not_timed[0];
