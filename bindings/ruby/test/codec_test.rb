@@ -496,6 +496,12 @@ class CodecTest < Minitest::Test
     frozen = R::JSON.load(text, freeze: true)
     assert(frozen.all? { |row| row.frozen? && row["b"].frozen? })
     refute R::JSON.load(text).any?(&:frozen?)
+    types = R::YAML.load("[!foo {a: 1}, 2020-01-01, !!set {a}]", freeze: true)
+    assert_equal [R::Typed, Date, Set], types.map(&:class)
+    assert(types.all?(&:frozen?))
+    assert_raises(FrozenError) { types.last << 1 }
+    permitted = R::Marshal.load(::Marshal.dump([Set[1], 1r, String, 1..2]), freeze: true, permit: [Set, String, Rational])
+    assert_equal [true, true, false, true], permitted.map(&:frozen?)
     twice = '[{"a":1,"b":2},{"a":1,"b":2},{"a":1,"b":2},{"a":1,"a":2},{"a":1,"a":2},{"a":1,"a":3}]'
     assert_equal [{ "a" => 1, "b" => 2 }] * 3 + [{ "a" => 2 }, { "a" => 2 }, { "a" => 3 }], R::JSON.load(twice)
     assert_raises(R::DecodeError) { R::JSON.load(twice, duplicate_keys: :refuse) }

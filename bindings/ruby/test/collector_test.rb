@@ -369,6 +369,38 @@ class CollectorTest < Minitest::Test
     $VERBOSE = warning
   end
 
+  Shared = Struct.new(:x)
+  Isolated = Struct.new(:x)
+  SHARED = [->(shared) { [shared.x] }, ->((x)) { Shared.new(x) }].freeze
+
+  # One of them with procs that every Ractor may call, the other with those of this one.
+  def test_registered_classes_in_ractors
+    skip "no Ractor" unless defined?(Ractor)
+
+    warning = $VERBOSE
+    $VERBOSE = nil
+    dump, load = SHARED.map { |action| Ractor.make_shareable(action) }
+    R.register(Shared, ext: 6, yaml_tag: +"!shared", dump: dump, load: load)
+    R.register(Isolated, ext: 7, dump: ->(isolated) { [isolated.x] }, load: ->((x)) { Isolated.new(x) })
+    ractor = Ractor.new do
+      refused = begin
+        Regauge::MessagePack.dump(Isolated.new(1))
+      rescue Regauge::Error => error
+        error.message
+      end
+      shared = Regauge::MessagePack.load(Regauge::MessagePack.dump(Shared.new(2)))
+      [Regauge::YAML.dump([Date.new(2020, 1, 2), Shared.new(1)]), shared, refused]
+    end
+    yaml, shared, refused = ractor.respond_to?(:value) ? ractor.value : ractor.take
+    assert_equal "- !!timestamp 2020-01-02\n- !shared\n  - 1\n", yaml
+    assert_equal Shared.new(2), shared
+    assert_match(/pass procs of Ractor\.make_shareable to Regauge\.register/, refused)
+    assert_equal Isolated.new(3), R::MessagePack.load(R::MessagePack.dump(Isolated.new(3)))
+  ensure
+    [Shared, Isolated].each { |type| R.unregister(type) }
+    $VERBOSE = warning
+  end
+
   def test_threads_and_loads_in_loads
     inner = Class.new do
       def to_regauge = Regauge::JSON.load(Regauge::JSON.dump({ "inner" => [1, { "a" => 2 }] }))

@@ -63,8 +63,8 @@ class HintsTest < Minitest::Test
     [:json, '{"a":1,"a":2}', { duplicate_keys: :refuse }, "pass duplicate_keys: :last to have the last"],
     [:ndjson, "{\n\"a\":1}", {}, "use Regauge::JSON if a document spans several lines"],
     [:yaml, "a", { schema: :json }, "pass schema: :core to read it as text"],
-    [:msgpack, "#{"\x91" * 600}\x01".b, {}, "pass limits: { depth: … } to raise the limit"],
-    [:cbor, "#{"\x81" * 600}\x01".b, {}, "pass limits: { depth: … } to raise the limit"],
+    [:msgpack, "#{"\x91" * 600}\x01".b, {}, "pass limits: { depth: … } to raise it, up to 1024"],
+    [:cbor, "#{"\x81" * 600}\x01".b, {}, "pass limits: { depth: … } to raise it, up to 1024"],
     [:pickle, "U\x01\xE9.".b, {}, "pass strings: :utf8, :latin1 or :bytes to read it that way"]
   ].freeze
 

@@ -49,6 +49,11 @@ module Regauge
       end
     end
 
+    # Freezes what was built, unless it is a class or a module of the program.
+    def frozen(value)
+      value.is_a?(Module) ? value : value.freeze
+    end
+
     def time(text)
       year, month, day, hour, minute, second, fraction, offset = UTC_OFFSET.match(text)&.captures
       raise ArgumentError, "no time" unless year

@@ -103,7 +103,6 @@ module Regauge
 
       # The content of a type of this kind. A Marshal document cannot contain anything else there,
       # but one in the reversible notation can.
-      # one in the reversible notation can.
       INSIDE = {
         "default" => ::Hash, "symbol" => ::String, "raw" => ::String, "struct" => ::Hash,
         "object" => ::Hash, "dump" => ::String, "set" => ::Array, "regexp" => ::String, "class" => ::String,

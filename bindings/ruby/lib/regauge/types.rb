@@ -93,8 +93,7 @@ module Regauge
   # A registered class: how its objects are written and read.
   Registration = Struct.new(:type, :name, :ext, :packed, :yaml_tag, :cbor_tag, :dump, :load, keyword_init: true)
 
-  # All registered classes, by class, extension type and tag. Replaced as a whole, so that Ractors
-  # can read it.
+  # All registered classes, by class, extension type and tag. Replaced as a whole, so that threads can read it.
   class Registry
     EMPTY = { classes: {}, ext: {}, yaml: {}, cbor: {} }.freeze
     private_constant :EMPTY
@@ -119,14 +118,35 @@ module Regauge
       tables[:cbor] = cbor.merge(registration.cbor_tag.to_s => registration) if registration.cbor_tag
       Registry.new(tables)
     end
+
+    # @api private
+    def without(type)
+      tables = %i[classes ext yaml cbor].to_h do |table|
+        [table, public_send(table).reject { |_, registration| registration.type == type }]
+      end
+      Registry.new(tables)
+    end
   end
 
+  CALLS_TO_REGAUGE = ->(object) { object.to_regauge }
+  private_constant :CALLS_TO_REGAUGE
+  REFUSES = lambda do |_|
+    raise Error, "found a registered class in a Ractor, whose `dump` or `load` belongs to another one; " \
+                 "pass procs of Ractor.make_shareable to Regauge.register"
+  end
+  private_constant :REFUSES
+  [CALLS_TO_REGAUGE, REFUSES].each { |action| Ractor.make_shareable(action) } if defined?(Ractor)
+
   @registry = Registry.new
+  # The same for Ractors beside the main one, where procs that are not shareable are refused when they are needed.
+  @in_ractors = @registry
 
   class << self
     # @api private
     def registry
-      @registry || Registry.new
+      @registry
+    rescue Ractor::IsolationError
+      @in_ractors
     end
 
     # Registers how objects of a class are written and read.
@@ -149,10 +169,11 @@ module Regauge
       raise ArgumentError, "register takes a class" unless type.is_a?(Module)
       raise ArgumentError, "ext: takes -128 to 127" unless ext.nil? || (-128..127).cover?(ext)
 
-      dump ||= ->(object) { object.to_regauge }
-      entry = Registration.new(type: type, name: type.name, ext: ext, packed: packed, yaml_tag: yaml_tag,
+      dump ||= CALLS_TO_REGAUGE
+      entry = Registration.new(type: type, name: type.name, ext: ext, packed: packed, yaml_tag: yaml_tag&.-@,
                                cbor_tag: cbor_tag, dump: dump, load: load).freeze
-      @registry = registry.with(entry)
+      @registry = @registry.with(entry)
+      @in_ractors = @in_ractors.with(in_ractors(entry)) if defined?(Ractor)
       nil
     end
 
@@ -161,12 +182,19 @@ module Regauge
     # @param type [Class]
     # @return [void]
     def unregister(type)
-      known = registry
-      tables = %i[classes ext yaml cbor].to_h do |table|
-        [table, known.public_send(table).reject { |_, entry| entry.type == type }]
-      end
-      @registry = Registry.new(tables)
+      @registry = @registry.without(type)
+      @in_ractors = @in_ractors.without(type)
       nil
+    end
+
+    private
+
+    def in_ractors(entry)
+      shared = %i[dump load].to_h do |side|
+        action = entry[side]
+        [side, action.nil? || Ractor.shareable?(action) ? action : REFUSES]
+      end
+      Registration.new(**entry.to_h, **shared).freeze
     end
   end
 end

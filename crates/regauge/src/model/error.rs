@@ -10,6 +10,7 @@ use std::io;
 
 use crate::model::format::Format;
 use crate::model::hint::{Hint, Surface};
+use crate::model::limits::{Limit, Limits};
 use crate::model::path::Path;
 
 /// The result of every fallible function in this crate.
@@ -149,6 +150,16 @@ impl Error {
     pub fn hint(mut self, hint: impl Into<Hint>) -> Error {
         self.0.hint = Some(hint.into());
         self
+    }
+
+    /// Sets the hint to raise the limit of depth, unless it is already as high as it can be.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn hint_depth(self, limit: u32) -> Error {
+        if limit >= Limits::DEPTH_CEILING {
+            return self;
+        }
+        self.hint(Hint::raise(Limit::Depth).to("raise it, up to 1024"))
     }
 
     /// Sets the number of the document in its stream, from 1.

@@ -18,9 +18,6 @@ pub(crate) fn token_too_long(limits: &Limits, bytes: u64) -> Error {
 #[cold]
 pub(crate) fn too_deep(limits: &Limits, kinds: &str) -> Error {
     let depth = limits.depth.min(Limits::DEPTH_CEILING);
-    let error = Error::limit(format!("found more than {depth} nested {kinds}"));
-    match depth < Limits::DEPTH_CEILING {
-        true => error.hint(Hint::raise(Limit::Depth).to("raise the limit")),
-        false => error,
-    }
+    Error::limit(format!("found more than {depth} nested {kinds}, the limit of depth"))
+        .hint_depth(depth)
 }

@@ -155,7 +155,14 @@ impl<'a> Build<'a> {
 
     /// Pushes the result of a call into Ruby, replacing the stack from `base` on.
     fn called(&mut self, base: usize, result: std::result::Result<VALUE, Jump>) -> Result {
-        match result {
+        // Not `rb_obj_freeze`: a Set has more to freeze than itself.
+        let frozen = match result {
+            Ok(value) if self.settings.freeze => {
+                ruby::call(names().build, names().id_frozen, &[value])
+            }
+            result => result,
+        };
+        match frozen {
             Ok(value) => {
                 self.scratch.values.truncate(base);
                 self.push(value)

@@ -65,6 +65,7 @@ names! {
     id_call: c"call",
     id_method_defined: c"method_defined?",
     id_ext: c"ext",
+    id_frozen: c"frozen",
     id_lower: c"lower",
     id_typed: c"typed",
     id_collect: c"collect",

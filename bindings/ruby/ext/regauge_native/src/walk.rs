@@ -6,8 +6,6 @@
 //! depth.
 
 use regauge::fidelity::LossKind;
-use regauge::hint::Hint;
-use regauge::limits::Limit;
 use regauge::path::{Path, Step};
 use regauge::{
     BigInt, Error, ErrorKind, Ext, Format, Origin, Result, Sink, Timestamp, Type, Value,
@@ -205,12 +203,12 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
 
     fn deeper(&self, depth: u32) -> Result<u32> {
         depth.checked_sub(1).ok_or_else(|| {
+            let most = self.settings.core.limits.depth;
             Error::limit(format!(
-                "found values nested more than {} deep, the limit of depth: perhaps one that \
-                 contains itself",
-                self.settings.core.limits.depth
+                "found values nested more than {most} deep, the limit of depth: perhaps one that \
+                 contains itself"
             ))
-            .hint(Hint::raise(Limit::Depth).to("raise it, up to 1024"))
+            .hint_depth(most)
         })
     }
 

@@ -17,8 +17,7 @@ mod tables;
 
 use self::faults::{negative, shown, syntax};
 use super::types::*;
-use crate::model::hint::Hint;
-use crate::model::limits::{Limit, Limits};
+use crate::model::limits::Limits;
 use crate::{Error, Result};
 
 pub(super) use self::tables::{Symbol, Tables};
@@ -528,7 +527,7 @@ impl Scanner {
             return Err(Error::limit(format!(
                 "found values nested more than {most} deep, the limit of depth (an object with its class counts as two)"
             ))
-            .hint(Hint::raise(Limit::Depth).to("raise it, up to 1024"))
+            .hint_depth(most)
             .at(self.at as u64));
         }
         self.depth += levels;

@@ -14,8 +14,7 @@ use super::read::{Encoding, Scanned};
 use super::scan::{Tables, short_link};
 use super::types::*;
 use super::{Options, skip};
-use crate::model::hint::Hint;
-use crate::model::limits::{Limit, Limits};
+use crate::model::limits::Limits;
 use crate::model::utf8::from_utf8;
 use crate::model::value::Value;
 use crate::policy::event::{Origin, ShortText, Sink, Type};
@@ -309,7 +308,7 @@ impl<'d> Walk<'d> {
              count as one level each)",
             self.most_open
         ))
-        .hint(Hint::raise(Limit::Depth).to("raise it, up to 1024"))
+        .hint_depth(self.most_open)
         .at(self.at as u64)
     }
 

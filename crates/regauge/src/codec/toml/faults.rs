@@ -223,7 +223,7 @@ pub(super) fn beyond_f64(text: &str) -> Error {
 #[cold]
 pub(super) fn too_deep(most: u32) -> Error {
     Error::limit(format!("found more than {most} nested tables and arrays, the limit of depth"))
-        .hint(Hint::raise(Limit::Depth))
+        .hint_depth(most)
 }
 
 #[cold]

@@ -11,7 +11,7 @@ const QUOTE_IT: &str = "quote the text if it is meant literally";
 #[cold]
 pub(super) fn too_deep(most: usize) -> Error {
     Error::limit(format!("found more than {most} nested collections, the limit of depth"))
-        .hint(Hint::raise(Limit::Depth).to("raise it, up to 1024"))
+        .hint_depth(most as u32)
 }
 
 #[cold]

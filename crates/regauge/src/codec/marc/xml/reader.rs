@@ -368,7 +368,7 @@ impl Parser {
             "found elements nested more than {} deep, the limit of depth",
             self.limits.depth
         );
-        Err(Error::limit(message).hint(Hint::raise(Limit::Depth)).at(0))
+        Err(Error::limit(message).hint_depth(self.limits.depth).at(0))
     }
 
     /// Reads the attributes of a tag in a record.

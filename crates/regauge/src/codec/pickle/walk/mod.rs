@@ -15,8 +15,7 @@ mod shared;
 use super::Options;
 use super::arena::{Arena, Kind, NOTHING, Node, Step};
 use super::understand;
-use crate::model::hint::Hint;
-use crate::model::limits::{Limit, Limits};
+use crate::model::limits::Limits;
 use crate::policy::event::{Origin, Sink, Type};
 use crate::{Error, Result};
 
@@ -292,15 +291,10 @@ impl<'a> Walk<'a> {
 
     #[cold]
     fn too_deep(&self) -> Error {
-        let error = Error::limit(format!(
-            "found values nested more than {} deep, the limit of depth",
-            self.depth_max
-        ))
-        .at(self.at());
-        if self.depth_max < Limits::DEPTH_CEILING {
-            return error.hint(Hint::raise(Limit::Depth));
-        }
-        error
+        let most = self.depth_max;
+        Error::limit(format!("found values nested more than {most} deep, the limit of depth"))
+            .hint_depth(most)
+            .at(self.at())
     }
 
     /// Emits a container or a description.
