@@ -29,7 +29,7 @@ TOOLS = ["pytest", "hypothesis"]
 PEERS = ["attrs", "cassandra-driver", "cbor2", "diskcache", "duckdb", "msgpack", "mypy", "numpy", "orjson", "polars",
          "pyarrow", "pydantic", "pymongo", "pyright", "PyYAML", "rubymarshal"]
 # Test files that read or build Python objects: they run with and without `REGAUGE_PUBLIC_API`.
-VALUES = ["changed_while_written", "drop_ins", "events", "formats", "keys", "map", "marc", "properties",
+VALUES = ["changed_while_written", "drop_ins", "events", "formats", "keys", "map", "marc", "properties", "python_types",
           "public_api", "shapes", "wrap"]
 ABOUT = """
 import json, platform, sys, sysconfig

@@ -170,8 +170,9 @@ impl Visitor for Dump<'_, '_> {
         let mut writer = C::writer(Out::reusing(buffer), options, options.fidelity());
         match object.cast::<PyList>() {
             Ok(list) if is_stream(options.to) => {
-                for record in list.iter() {
-                    document(&mut writer, &record, options, walker)?;
+                for (index, record) in list.iter().enumerate() {
+                    document(&mut writer, &record, options, walker)
+                        .map_err(|error| error.in_record(index as u64 + 1))?;
                 }
             }
             _ => document(&mut writer, object, options, walker)?,

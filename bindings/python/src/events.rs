@@ -142,14 +142,14 @@ impl Stream {
         let Given { options, hooks, on_bad, keywords, .. } = given;
         let (read, again): (Box<dyn Read + Send>, _) = match From::new(source)? {
             From::Path(path) => {
-                let file = errors::open(&path)?;
-                (Box::new(file), Again::Path(path))
+                let (file, again) = stream::open(source.py(), &path)?;
+                (file, if again { Again::Path(path) } else { Again::No })
             }
             From::Bytes(bytes) => {
                 let bytes: Arc<[u8]> = bytes.into();
                 (Box::new(Cursor::new(Arc::clone(&bytes))), Again::Bytes(bytes))
             }
-            file @ From::File(_) => (file.open()?, Again::No),
+            file @ From::File(_) => (file.open(source.py())?.0, Again::No),
         };
         let hooks = [hooks.ext, hooks.tag, hooks.types].map(|hook| hook.map(Bound::unbind));
         Ok(Stream {

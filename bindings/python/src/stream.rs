@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Cursor, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -65,6 +65,34 @@ impl Read for PyRead {
     }
 }
 
+/// What may wait for another thread or process, such as a pipe: it is read without the GIL.
+struct Pipe(File);
+
+impl Read for Pipe {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        Python::attach(|py| {
+            let read = py.detach(|| self.0.read(buffer));
+            if read.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::Interrupted) {
+                // Nothing else looks for Ctrl-C meanwhile.
+                py.check_signals().map_err(io::Error::other)?;
+            }
+            read
+        })
+    }
+}
+
+/// Opens a file by its name; returns it, and whether it can be read again: not a pipe.
+///
+/// # Errors
+/// `OSError` with the name.
+pub fn open(py: Python<'_>, path: &Path) -> io::Result<(Box<dyn Read + Send>, bool)> {
+    let file = py.detach(|| errors::open(path))?;
+    match file.metadata()?.is_file() {
+        true => Ok((Box::new(file), true)),
+        false => Ok((Box::new(Pipe(file)), false)),
+    }
+}
+
 /// Text is written in parts, which may end within a character.
 const TEXT_MODE: &str = "found a file opened in text mode, expected one in binary mode ('wb')";
 
@@ -120,15 +148,18 @@ impl From {
         }
     }
 
-    /// Opens the stream.
+    /// Opens the stream; returns it, and the name of a file that can be read again.
     ///
     /// # Errors
     /// Those of opening the file.
-    pub fn open(self) -> io::Result<Box<dyn Read + Send>> {
+    pub fn open(self, py: Python<'_>) -> io::Result<(Box<dyn Read + Send>, Option<PathBuf>)> {
         Ok(match self {
-            From::Path(path) => Box::new(errors::open(&path)?),
-            From::Bytes(bytes) => Box::new(Cursor::new(bytes)),
-            From::File(file) => Box::new(PyRead(file)),
+            From::Path(path) => {
+                let (read, again) = open(py, &path)?;
+                (read, again.then_some(path))
+            }
+            From::Bytes(bytes) => (Box::new(Cursor::new(bytes)), None),
+            From::File(file) => (Box::new(PyRead(file)), None),
         })
     }
 }
@@ -203,12 +234,7 @@ pub fn iter_load<'py>(
     let given = Given::parse(format, format, For::Loading, generic, arguments)?;
     let unique = given.unique();
     let Given { options, hooks, on_bad, keywords, .. } = given;
-    let from = From::new(source)?;
-    let path = match &from {
-        From::Path(path) => Some(path.clone()),
-        _ => None,
-    };
-    let read = from.open()?;
+    let (read, path) = From::new(source)?.open(source.py())?;
     let documents = options.from.visit(Open { read, options: &options });
     let hooks = [hooks.object, hooks.pairs, hooks.ext, hooks.tag, hooks.types];
     let hooks = hooks.map(|hook| hook.map(Bound::unbind));
@@ -468,6 +494,40 @@ impl Output for Boxed {
     }
 }
 
+/// A writer that nobody has closed is closed when it goes, as Python's own files are.
+impl Drop for PyWriter {
+    fn drop(&mut self) {
+        Python::try_attach(|py| {
+            let Ok(Some(sending)) = self.sending.end(py) else { return };
+            // An exception may be on its way meanwhile.
+            let raised = PyErr::take(py);
+            let warning = py.get_type::<pyo3::exceptions::PyResourceWarning>();
+            let warned = PyErr::warn(py, &warning, c"found a Writer that was not closed", 1);
+            if let Err(error) = self.finish(py, sending).and(warned) {
+                error.write_unraisable(py, None);
+            }
+            if let Some(raised) = raised {
+                raised.restore(py);
+            }
+        });
+    }
+}
+
+impl PyWriter {
+    fn finish(&self, py: Python<'_>, mut sending: Sending) -> PyResult<()> {
+        let done = sending.target.finish();
+        let keywords = sending.keywords;
+        done.map_err(|error| errors::exception(py, &error, Way::Encode, keywords))?;
+        drop(sending);
+        if let Some(file) = &self.file
+            && file.bind(py).hasattr("flush")?
+        {
+            file.call_method0(py, "flush")?;
+        }
+        Ok(())
+    }
+}
+
 #[pymethods]
 impl PyWriter {
     /// Writes one document. One that fails leaves no trace in the file.
@@ -493,17 +553,10 @@ impl PyWriter {
 
     /// Writes what is still in memory, and closes the file if the writer opened it.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        let Some(mut sending) = self.sending.end(py)? else { return Ok(()) };
-        let done = sending.target.finish();
-        let keywords = sending.keywords;
-        done.map_err(|error| errors::exception(py, &error, Way::Encode, keywords))?;
-        drop(sending);
-        if let Some(file) = &self.file
-            && file.bind(py).hasattr("flush")?
-        {
-            file.call_method0(py, "flush")?;
+        match self.sending.end(py)? {
+            Some(sending) => self.finish(py, sending),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     fn __enter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {

@@ -89,13 +89,13 @@ fn file_name(path: &Path) -> Cow<'_, str> {
 /// Returns the format of this name, or the one detected from the file.
 fn source_format(
     py: Python<'_>,
-    name: Option<&str>,
+    (argument, name): (&str, Option<&str>),
     path: &Path,
     keywords: Keywords,
 ) -> PyResult<Format> {
     match name {
         Some(name) => stream::format(name),
-        None => of_path(py, path, keywords)?.ok_or_else(|| unknown(path, "from_")),
+        None => of_path(py, path, keywords)?.ok_or_else(|| unknown(path, argument)),
     }
 }
 
@@ -170,7 +170,7 @@ pub fn convert_file<'py>(
     }
     let from = match (named, &peeled) {
         (None, Some(opened)) => opened.format,
-        _ => source_format(py, from_, &source, keywords)?,
+        _ => source_format(py, ("from_", from_), &source, keywords)?,
     };
     let mut options = as_converted(parse(from)?.options);
     let map = mapped(map, arguments, &mut options)?;
@@ -293,7 +293,7 @@ pub fn inspect_file<'py>(
     format: Option<&str>,
     arguments: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let format = source_format(py, format, &path, Keywords::NONE)?;
+    let format = source_format(py, ("format", format), &path, Keywords::NONE)?;
     let given = Given::parse(format, format, For::Loading, true, arguments)?;
     let keywords = given.keywords;
     let mut options = as_converted(given.options);

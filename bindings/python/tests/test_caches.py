@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import enum
 import pickle
 
 import pytest
@@ -33,6 +34,30 @@ def test_integers_stay_countable():
     assert serializer.dumps(17) == 17
     assert serializer.loads(b"17") == 17
     assert serializer.loads(b"-3") == -3
+
+
+class Level(enum.IntEnum):
+    LOW = 50
+
+
+def test_integers_of_other_types_are_not_read_as_digits():
+    numpy = pytest.importorskip("numpy")
+    for format in ("msgpack", "cbor", "json"):
+        serializer = Serializer(format)
+        for value in [Level.LOW, *map(numpy.int64, range(-60, 60))]:
+            assert serializer.loads(serializer.dumps(value)) == value
+
+
+def test_options_of_writing_do_not_stop_reading():
+    value = {"a": b"x", 5: 1}
+    serializer = Serializer("json", on_loss="wrap")
+    assert serializer.loads(serializer.dumps(value)) == value
+    serializer = Serializer("json", default=str, limits={"depth": 5})
+    assert serializer.loads(serializer.dumps({"a": Cart([])}))["a"].startswith("<")
+    with pytest.raises(regauge.LimitError):
+        serializer.loads(b"[[[[[[1]]]]]]")
+    with pytest.raises(ValueError, match="found protocol=1, expected 2 or later"):
+        Serializer(writes="pickle", protocol=1)
 
 
 def test_old_processes_read_it_until_the_cutover():

@@ -221,6 +221,13 @@ def test_hooks():
         regauge.json.loads(b"{}", ext_hook=print)
 
 
+def test_the_record_that_cannot_be_written_is_named():
+    for module, rows in [(regauge.csv, [{"a": "1", "b": "2"}] * 4 + [{"a": "3"}]), (regauge.ndjson, [1, 2, 3, 4, b"x"])]:
+        with pytest.raises(regauge.EncodeError, match="record 5") as caught:
+            module.dumps(rows)
+        assert caught.value.record == 5
+
+
 def test_default():
     class Other:
         pass
@@ -230,6 +237,13 @@ def test_default():
         regauge.json.dumps(Other(), default=lambda _: Other())
     with pytest.raises(ZeroDivisionError):
         regauge.json.dumps(Other(), default=lambda _: 1 // 0)
+    # Objects in objects are not the same object again.
+    value = None
+    for _ in range(150):
+        value = Order([value])
+    assert regauge.json.loads(regauge.json.dumps([value, value], default=vars))[1]["fields"][0]["fields"]
+    with pytest.raises(regauge.LimitError, match="the limit of depth"):
+        regauge.json.dumps(value, default=vars, limits={"depth": 100})
 
 
 class Order:

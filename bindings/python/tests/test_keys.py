@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import datetime
+import decimal
 import json
 import random
 import sys
+import uuid
 
 import pytest
 
@@ -16,6 +19,18 @@ FORMATS = [regauge.json, regauge.msgpack, regauge.cbor, regauge.bson, regauge.pi
 def there_and_back(module, value):
     value = {"all": value} if module is regauge.bson else value
     assert module.loads(module.dumps(value)) == value
+
+
+def test_two_keys_that_are_written_as_one_text_are_refused():
+    day, identifier = datetime.date(2020, 1, 2), uuid.UUID(int=7)
+    for module, key, text in [(regauge.json, day, "2020-01-02"), (regauge.msgpack, identifier, str(identifier)),
+                              (regauge.msgpack, decimal.Decimal("1.5"), "1.5")]:
+        for sort_keys in (False, True):
+            for value in ({key: 1, text: 2}, {text: 2, key: 1}):
+                with pytest.raises(regauge.EncodeError, match=f'written as the text "{text}", which is a key of the same'):
+                    module.dumps(value, sort_keys=sort_keys)
+            assert module.loads(module.dumps({key: 1, "b": 2}, sort_keys=sort_keys)) == {text: 1, "b": 2}
+    there_and_back(regauge.pickle, {day: 1, "2020-01-02": 2})
 
 
 @pytest.mark.parametrize("module", FORMATS)

@@ -2,16 +2,75 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import threading
+import time
+import warnings
 
 import pytest
 
 import regauge
 from regauge.__main__ import _command
+
+
+def test_a_writer_that_is_not_closed_loses_nothing(tmp_path):
+    path = tmp_path / "a.ndjson"
+    writer = regauge.ndjson.Writer(path)
+    writer.write({"a": 1})
+    with pytest.warns(ResourceWarning, match="found a Writer that was not closed"):
+        del writer
+        gc.collect()
+    assert path.read_bytes() == b'{"a":1}\n'
+    code = f"import regauge; w = regauge.ndjson.Writer({str(path)!r}); [w.write(index) for index in range(30000)]"
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert path.read_bytes().splitlines()[-1] == b"29999"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with regauge.ndjson.Writer(path) as closed:
+            closed.write(1)
+        del closed
+        gc.collect()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+@pytest.mark.parametrize("read", [regauge.ndjson.iter_load, lambda path: regauge.events(path, "ndjson")])
+def test_a_pipe_that_this_process_writes(tmp_path, read):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+
+    def write():
+        with open(path, "wb") as file:
+            file.write(b"1\n2\n")
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    assert len(list(read(path))) >= 2
+    thread.join()
+    # Ctrl-C ends the waiting for a writer that writes nothing.
+    code = f"import regauge\nfor _ in regauge.iter_load({str(path)!r}, 'ndjson'): pass"
+    waiting = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
+    with open(path, "wb") as file:
+        file.write(b"1\n")
+        file.flush()
+        time.sleep(0.5)
+        waiting.send_signal(signal.SIGINT)
+        assert "KeyboardInterrupt" in waiting.communicate(timeout=30)[1]
+
+
+def test_a_format_is_asked_for_by_the_name_of_its_argument(tmp_path):
+    path = tmp_path / "unknown"
+    path.write_bytes(b"???")
+    with pytest.raises(ValueError, match="pass format= with one of"):
+        regauge.inspect(path)
+    with pytest.raises(ValueError, match="pass from_= with one of"):
+        regauge.convert(path, tmp_path / "a.json")
+    with pytest.raises(regauge.DecodeError, match="found no format in the first bytes"):
+        regauge.loads(b'{"items": [1, {"when": tru}]}')
 
 
 def test_convert(tmp_path):

@@ -109,7 +109,7 @@ def loads(data: Any, /, format: str | None = None, **options: Any) -> Any:
     if format is None:
         format = detect(data)
         if format is None:
-            raise ValueError(f"found no format in the first bytes; pass one of {', '.join(FORMATS)}")
+            raise DecodeError(f"found no format in the first bytes; pass one of {', '.join(FORMATS)}")
     return _regauge.loads_as(format, data, options or None)
 
 
@@ -136,7 +136,7 @@ def _of(source: Any, format: str | None, reads: bool) -> str:
         found = detect(source)
         if found is not None:
             return found
-        raise ValueError(f"found no format in the first bytes; pass one of {', '.join(FORMATS)}")
+        raise DecodeError(f"found no format in the first bytes; pass one of {', '.join(FORMATS)}")
     raise ValueError(f"found no format in the file's name; pass one of {', '.join(FORMATS)}")
 
 

@@ -57,10 +57,14 @@ _SECOND = _datetime.timedelta(seconds=1)
 _MICROSECOND = _datetime.timedelta(microseconds=1)
 
 
-def _moment(value: _datetime.datetime | _datetime.time, format: str) -> str:
-    """Returns the text of a time; TOML's has no zeros at the end of a fraction."""
-    text = value.isoformat()
-    return re.sub(r"(\.\d*[1-9])0+", r"\1", text) if format == "toml" else text
+def _moment(value: _datetime.datetime | _datetime.time) -> str:
+    """Returns the text of a time without zeros at the end of its fraction, as in all formats that hold one."""
+    return re.sub(r"(\.\d*[1-9])0+(?!\d)", r"\1", value.isoformat())
+
+
+def _nanoseconds(rest: _datetime.timedelta) -> int:
+    """Returns the nanoseconds of less than a second. Those of pandas are finer than a microsecond."""
+    return rest // _MICROSECOND * 1000 + getattr(rest, "nanoseconds", 0)
 
 
 def _is_plain(zone: Any, value: _datetime.datetime) -> bool:
@@ -100,6 +104,8 @@ def _lower_zone_info(value: Any, format: str) -> tuple[Any, ...]:
 
 
 def _lower_datetime(value: _datetime.datetime, format: str) -> tuple[Any, ...]:
+    if value != value:  # pandas.NaT
+        return ("unknown",)
     if format == "pickle" and value.tzinfo is not None and not _is_plain(value.tzinfo, value):
         return _lower_zoned(value, _datetime.datetime)
     offset = value.utcoffset()
@@ -107,16 +113,16 @@ def _lower_datetime(value: _datetime.datetime, format: str) -> tuple[Any, ...]:
         if format in _HOLD_DATETIME:
             if format == "pickle" and value.fold:
                 return "typed", "python", "fold", "", value.replace(fold=0)
-            return "datetime", _moment(value, format)
+            return "datetime", _moment(value)
         if format == "bson":
             value = value.replace(tzinfo=UTC)
         else:
             return "text", value.isoformat()
     elif offset and format in _HOLD_OFFSET:
-        return "offset_datetime", _moment(value, format)
+        return "offset_datetime", _moment(value)
     if format in _HOLD_TIMESTAMP:
         seconds, rest = divmod(value - EPOCH, _SECOND)
-        return "timestamp", seconds, rest // _MICROSECOND * 1000
+        return "timestamp", seconds, _nanoseconds(rest)
     text = value.isoformat()
     return "text", text[:-6] + "Z" if not offset and text.endswith("+00:00") else text
 
@@ -126,13 +132,16 @@ def _lower_time(value: _datetime.time, format: str) -> tuple[Any, ...]:
         return _lower_zoned(value, _datetime.time)
     if format == "pickle" and value.fold:
         return "typed", "python", "fold", "", value.replace(fold=0)
-    kind = "time" if format in _HOLD_TIME and value.tzinfo is None else "text"
-    return kind, _moment(value, format)
+    if format in _HOLD_TIME and value.tzinfo is None:
+        return "time", _moment(value)
+    return "text", value.isoformat()
 
 
 def _lower_timedelta(value: _datetime.timedelta, format: str) -> tuple[Any, ...]:
+    if value != value:  # pandas.NaT
+        return ("unknown",)
     seconds, rest = divmod(value, _SECOND)
-    return "duration", seconds, rest // _MICROSECOND * 1000
+    return "duration", seconds, _nanoseconds(rest)
 
 
 def _lower_decimal(value: _decimal.Decimal, format: str) -> tuple[Any, ...]:
@@ -145,8 +154,17 @@ def _lower_decimal(value: _decimal.Decimal, format: str) -> tuple[Any, ...]:
             return "decimal", str(value)
         return ("value", float(value)) if not value.is_snan() else ("unknown",)
     if format in _HOLD_DECIMAL:
-        return "decimal", str(value)
+        return "decimal", _tag_4(value) if format == "cbor" else str(value)
     return "text", str(value)
+
+
+def _tag_4(value: _decimal.Decimal) -> str:
+    """Returns the text of a decimal as CBOR reads its exponent and its mantissa (tag 4)."""
+    sign, figures, exponent = value.as_tuple()
+    digits = "".join(map(str, figures)).lstrip("0") or "0"
+    if exponent < 0 and -exponent <= len(digits) + 6:  # type: ignore[operator]
+        return format(value, "f")
+    return f"{'-' if sign else ''}{digits}e{exponent}"
 
 
 def _big_decimal(value: _decimal.Decimal) -> bytes:
@@ -294,16 +312,34 @@ def _lower_numpy(value: Any, format: str) -> tuple[Any, ...]:
         return "value", value.tolist()
     if kind in "mM":
         # If it is finer than a microsecond, numpy itself would return a bare integer.
-        unit = numpy.datetime_data(value.dtype)[0]
-        if unit in ("us", "ms", "s", "m", "h", "D", "W") and not numpy.isnat(value).any():
-            return "value", value.tolist()
-        if unit == "ns" and value.ndim == 0 and not numpy.isnat(value):
-            seconds, rest = divmod(int(value.astype("int64")), 1_000_000_000)
-            made = timestamp(seconds, rest) if kind == "M" else duration(seconds, rest)
-            return "value", made
         if value.ndim:
             return "value", list(value)
+        unit, count = numpy.datetime_data(value.dtype)
+        if numpy.isnat(value) or unit not in _NANOSECONDS_OF:
+            return ("unknown",)
+        made = value.tolist()
+        # Of what is finer than a microsecond, or beyond the range of Python's types, numpy makes a bare integer.
+        if isinstance(made, int):
+            nanoseconds = int(value.astype("int64")) * count * _NANOSECONDS_OF[unit]
+            seconds, rest = divmod(nanoseconds, 1_000_000_000)
+            made = timestamp(seconds, rest) if kind == "M" else duration(seconds, rest)
+        return "value", made
     return ("unknown",)
+
+
+_NANOSECONDS_OF = {
+    "ns": 1,
+    "us": 1_000,
+    "ms": 1_000_000,
+    "s": 1_000_000_000,
+    "m": 60_000_000_000,
+    "h": 3_600_000_000_000,
+    "D": 86_400_000_000_000,
+    "W": 604_800_000_000_000,
+}
+
+
+_BASES = ((str, "str"), (int, "int"), (float, "float"), (dict, "dict"), (list, "list"), (tuple, "tuple"))
 
 
 def lower(value: Any, format: str) -> tuple[Any, ...]:
@@ -318,25 +354,22 @@ def _lower(value: Any, format: str) -> tuple[Any, ...]:
     found = _EXACT.get(cls)
     if found is not None:
         return tuple(found(value, format))
-    if isinstance(value, enum.Enum):
+    # By type: a proxy's `__class__` is another one.
+    if issubclass(cls, enum.Enum):
         return "value", value.value
+    # Subclasses: a named tuple is an array, as in json.
+    for base, word in _BASES:
+        if issubclass(cls, base):
+            return (word,) if word != "int" or cls is not bool else ()
     names = _fields(cls)
     if names is not None:
         return "fields", names
-    # Subclasses: a named tuple is an array, as in json.
-    for base, word in ((str, "str"), (int, "int"), (float, "float"), (dict, "dict")):
-        if isinstance(value, base):
-            return (word,) if word != "int" or cls is not bool else ()
-    if isinstance(value, list):
-        return ("list",)
-    if isinstance(value, tuple):
-        return ("tuple",)
-    if isinstance(value, bytes):
+    if issubclass(cls, bytes):
         return "bytes", bytes(value)
-    if isinstance(value, pathlib.PurePath):
+    if issubclass(cls, pathlib.PurePath):
         return _lower_path(value, format)
     numpy = sys.modules.get("numpy")
-    if numpy is not None and isinstance(value, (numpy.generic, numpy.ndarray)):
+    if numpy is not None and issubclass(cls, (numpy.generic, numpy.ndarray)):
         return _lower_numpy(value, format)
     if cls is _zone_info():
         return _lower_zone_info(value, format)

@@ -120,6 +120,7 @@ class Store:
         sync: bool = True,
         limits: Limits | None = None,
         on_loss: OnLoss | None = None,
+        unwrap: bool | None = None,
         objects: Literal["refuse", "wrap", "data"] | None = None,
         default: Callable[[Any], Any] | None = None,
         sort_keys: bool = False,

@@ -11,7 +11,7 @@ from typing import Any, Union
 from . import _regauge
 from ._series import Series
 
-Key = Union[str, bytes, int]
+Key = Union[str, bytes]
 _NOTHING: Any = object()
 
 
@@ -43,6 +43,7 @@ class Store(_regauge.Store, MutableMapping[Any, Any]):
         lost in a power failure, as with diskcache
     limits, on_loss, objects, default, sort_keys, duplicate_keys, object_hook, object_pairs_hook,
     ext_hook, tag_hook, types -- as in loads and dumps
+    unwrap -- as in loads; by default what on_loss="wrap" wrote is unwrapped
 
     Values are returned the way the codec's format represents them: a tuple stored in MessagePack
     becomes a list. A value that the format cannot hold raises EncodeError, and nothing is stored.

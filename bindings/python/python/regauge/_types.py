@@ -20,9 +20,23 @@ class Writable(Protocol):
     def write(self, data: bytes, /) -> Any: ...
 
 
+class TextReadable(Protocol):
+    """A file opened in text mode for reading."""
+
+    def read(self, size: int = ..., /) -> str: ...
+
+
+class TextWritable(Protocol):
+    """A file opened in text mode for writing."""
+
+    def write(self, data: str, /) -> Any: ...
+
+
 Data = Union[bytes, bytearray, memoryview, str]
 Source = Union[str, "os.PathLike[str]", Readable]
 Target = Union[str, "os.PathLike[str]", Writable]
+AnySource = Union[Source, TextReadable]
+AnyTarget = Union[Target, TextWritable]
 Limits = Mapping[str, Union[int, None]]
 OnLoss = Literal["refuse", "wrap", "approximate"]
 Charset = Literal["auto", "utf8", "marc8"]

@@ -56,6 +56,8 @@ class Serializer:
     ) -> None:
         if writes not in ("format", "pickle"):
             raise ValueError(f"found writes={writes!r}, expected 'format' or 'pickle'")
+        if protocol < 2:
+            raise ValueError(f"found protocol={protocol}, expected 2 or later, which begins with a byte of its own")
         if writes == "pickle" and not reads_pickle:
             raise ValueError("found writes='pickle' with reads_pickle=False, which could not read what it writes")
         _dumps(None, format, **options)
@@ -67,6 +69,7 @@ class Serializer:
         self._on_pickle = on_pickle
         self._protocol = protocol
         self._options = options
+        self._reading = _of_loads(options, format)
 
     def __call__(self, options: object = None) -> "Serializer":
         """Returns itself: Django and django-redis create what their settings name."""
@@ -78,16 +81,17 @@ class Serializer:
             return value
         if self.writes == "pickle":
             return _pickle.dumps(value, self._protocol)
-        return _dumps(value, self.format, **self._options)
+        data = _dumps(value, self.format, **self._options)
+        # MessagePack's byte of 50 is the digit 2: an integer that would be read as digits is written in digits.
+        return data if _digits(data) is None else _loads(data, self.format)
 
     def loads(self, data: Any) -> Any:
         """Returns the value of bytes that dumps or pickle wrote."""
-        try:
-            return int(data)
-        except ValueError:
-            pass
+        number = _digits(data)
+        if number is not None:
+            return number
         if not _is_pickle(data):
-            return _loads(data, self.format, **self._options)
+            return _loads(data, self.format, **self._reading)
         if self.reads_pickle:
             self.pickles_read += 1
             if self._on_pickle is not None:
@@ -100,6 +104,28 @@ class Serializer:
         if unknown:
             raise DecodeError(f"found a pickle with the classes {', '.join(unknown)}; pass types= to read them")
         return value
+
+
+def _digits(data: Any) -> int | None:
+    """Returns the integer that Redis counts with, if these are its digits."""
+    try:
+        return int(data)
+    except ValueError:
+        return None
+
+
+def _of_loads(options: Mapping[str, Any], format: str) -> dict[str, Any]:
+    """Returns the options that reading takes as well, and the one that undoes on_loss='wrap'."""
+    reading = {}
+    for name, value in options.items():
+        try:
+            _loads(_dumps(0, format), format, **{name: value})
+        except TypeError:
+            continue
+        reading[name] = value
+    if "wrap" in (options.get("on_loss"), options.get("objects")):
+        reading.setdefault("unwrap", True)
+    return reading
 
 
 def _is_pickle(data: bytes) -> bool:

@@ -96,7 +96,7 @@ impl PyRecords {
     /// Opens a path, a file object or bytes, in the format of this name.
     #[new]
     fn new(format: &str, source: &Bound<'_, PyAny>) -> PyResult<PyRecords> {
-        let read = stream::From::new(source)?.open()?;
+        let (read, _) = stream::From::new(source)?.open(source.py())?;
         let limits = Limits::default();
         let options = marc::Options::default();
         let records: Box<dyn Records> = match stream::format(format)? {

@@ -2,11 +2,11 @@
 //! events.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use regauge::event::{Ext, Origin, Sink, Timestamp, Type};
 use regauge::{Error, Format, Result, decimal128};
 
-use super::{ASKED_MAX, Object, Walker};
+use super::{ASKED_MAX, Asked, Object, Walker};
 use crate::python;
 use crate::raw::number;
 use crate::raw::view::{self, Kind};
@@ -21,6 +21,29 @@ pub(super) fn magnitude(object: &Object<'_>) -> PyResult<(bool, Vec<u8>)> {
     let bits: usize = absolute.call_method0("bit_length")?.extract()?;
     let bytes = absolute.call_method1("to_bytes", (bits.div_ceil(8), "little"))?;
     Ok((negative, bytes.extract()?))
+}
+
+/// Returns whether an object that was described as one of Python's own types is one. A proxy may say so of itself:
+/// `isinstance` believes its `__class__`.
+fn is_really(kind: &str, object: &Object<'_>) -> bool {
+    match kind {
+        "int" => object.is_instance_of::<PyInt>(),
+        "float" => object.is_instance_of::<PyFloat>(),
+        "str" => object.is_instance_of::<PyString>(),
+        "dict" => object.is_instance_of::<PyDict>(),
+        "list" => object.is_instance_of::<PyList>(),
+        "tuple" => object.is_instance_of::<PyTuple>(),
+        _ => true,
+    }
+}
+
+/// Creates the error for an object of one of our classes that was given what it cannot hold.
+#[cold]
+fn out_of_range(object: &Object<'_>) -> Error {
+    let shown = object.repr().map(|repr| repr.to_string()).unwrap_or_default();
+    Error::unrepresentable(format!(
+        "found {shown:.80}, of which a part is out of range or of another type than its class says"
+    ))
 }
 
 impl<'py> Walker<'py> {
@@ -66,15 +89,20 @@ impl<'py> Walker<'py> {
             ))
             .hint("pass default= with a function that returns a replacement"));
         };
-        if self.asked >= ASKED_MAX {
+        let before = self.asked;
+        // At the same depth it is asked for its own result.
+        let times = if before.depth == self.depth { before.times } else { 0 };
+        if times >= ASKED_MAX {
             return Err(Error::limit(format!(
                 "`default` returned unknown objects {ASKED_MAX} times in a row"
             )));
         }
         let given = default.call1((object,)).map_err(|raised| self.raise(raised))?;
-        self.asked += 1;
+        self.enter()?;
+        self.asked = Asked { times: times + 1, depth: self.depth };
         self.value(&given, sink)?;
-        self.asked = self.asked.saturating_sub(1);
+        self.asked = before;
+        self.depth -= 1;
         Ok(())
     }
 
@@ -90,13 +118,13 @@ impl<'py> Walker<'py> {
             ($index:expr) => {
                 match parts.get($index).map(|part| part.extract()) {
                     Some(Ok(part)) => part,
-                    Some(Err(raised)) => {
-                        let raised: PyErr = raised.into();
-                        return Err(self.raise(raised));
-                    }
+                    Some(Err(_)) => return Err(out_of_range(object)),
                     None => return Err(Error::unrepresentable("an object said too little")),
                 }
             };
+        }
+        if !is_really(kind, object) {
+            return self.unknown(object, &[], sink);
         }
         match kind {
             // Another object, which is walked instead.
@@ -161,22 +189,8 @@ impl<'py> Walker<'py> {
                 self.depth -= 1;
                 self.end_anchor(object, sink)
             }
-            "timestamp" => {
-                let (seconds, nanoseconds): (i64, u32) = (part!(0), part!(1));
-                sink.ext(Ext::Timestamp(Timestamp { seconds, nanoseconds }))
-            }
-            "duration" => {
-                let (seconds, nanoseconds): (i64, u32) = (part!(0), part!(1));
-                match self.format {
-                    Format::Pickle | Format::Cbor => {
-                        sink.ext(Ext::Duration { seconds, nanoseconds })
-                    }
-                    _ => sink.str(&regauge::time::iso8601_duration(seconds, nanoseconds)),
-                }
-            }
-            "exact_duration" => {
-                let (seconds, nanoseconds): (i64, u32) = (part!(0), part!(1));
-                sink.ext(Ext::Duration { seconds, nanoseconds })
+            "timestamp" | "duration" | "exact_duration" => {
+                self.moment(kind, (part!(0), part!(1)), object, sink)
             }
             "date" | "time" | "datetime" | "offset_datetime" | "decimal" | "symbol" | "code" => {
                 let text: String = part!(0);
@@ -247,6 +261,26 @@ impl<'py> Walker<'py> {
         }
     }
 
+    /// Emits a time or a duration, whose parts have been read.
+    fn moment<S: Sink + ?Sized>(
+        &mut self,
+        kind: &str,
+        (seconds, nanoseconds): (i64, u32),
+        object: &Object<'py>,
+        sink: &mut S,
+    ) -> Result {
+        if nanoseconds >= 1_000_000_000 {
+            return Err(out_of_range(object));
+        }
+        match kind {
+            "timestamp" => sink.ext(Ext::Timestamp(Timestamp { seconds, nanoseconds })),
+            "duration" if !matches!(self.format, Format::Pickle | Format::Cbor) => {
+                sink.str(&regauge::time::iso8601_duration(seconds, nanoseconds))
+            }
+            _ => sink.ext(Ext::Duration { seconds, nanoseconds }),
+        }
+    }
+
     /// Emits the attributes of these names as a map.
     fn fields<S: Sink + ?Sized>(
         &mut self,
@@ -277,7 +311,7 @@ impl<'py> Walker<'py> {
                 Err(error) => Err(error.into()),
             };
             let value = value.map_err(|raised| self.raise(raised))?;
-            self.pair(&name, &value, sink)?;
+            self.pair(None, (&name, &value), sink)?;
         }
         sink.end_map()?;
         self.depth -= 1;

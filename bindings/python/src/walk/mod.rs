@@ -8,8 +8,6 @@ mod shared;
 
 use pyo3::prelude::*;
 use regauge::event::{Ext, Sink};
-use regauge::hint::Hint;
-use regauge::limits::Limit;
 use regauge::path::{Path, Step};
 use regauge::tree::Builder as ValueBuilder;
 use regauge::{Error, ErrorKind, Format, Limits, Result, Value};
@@ -62,12 +60,19 @@ pub struct Walker<'py> {
     pub sink_runs_python: bool,
     /// How many times Python code may have run: iterations over a table then look it up again.
     ran: u64,
-    /// How many times in a row `default` returned something that needs `default` again.
-    asked: u32,
+    asked: Asked,
     shared: Shared<'py>,
     raised: Option<PyErr>,
     /// The steps to the failing value, innermost first.
     steps: Vec<Step>,
+}
+
+/// How many times in a row `default` was called for its own result.
+#[derive(Clone, Copy, Default)]
+struct Asked {
+    times: u32,
+    /// The depth of that result.
+    depth: u32,
 }
 
 /// How often `default` may be called for its own results.
@@ -87,7 +92,7 @@ impl<'py> Walker<'py> {
             special: Special::default(),
             sink_runs_python: false,
             ran: 0,
-            asked: 0,
+            asked: Asked::default(),
             shared: Shared::None,
             raised: None,
             steps: Vec::new(),
@@ -101,7 +106,7 @@ impl<'py> Walker<'py> {
     /// exception is in [`raised`](Walker::raised).
     #[inline]
     pub fn document<S: Sink + ?Sized>(&mut self, object: &Object<'py>, sink: &mut S) -> Result {
-        (self.depth, self.asked) = (0, 0);
+        (self.depth, self.asked) = (0, Asked::default());
         self.steps.clear();
         self.value(object, sink).map_err(|error| self.placed(error))
     }
@@ -238,7 +243,7 @@ impl<'py> Walker<'py> {
         Error::limit(format!(
             "found more than {most} nested containers, the limit of depth; an object may hold itself"
         ))
-        .hint(Hint::raise(Limit::Depth).to("raise it, up to 1024"))
+        .hint_depth(most)
     }
 
     #[inline(never)]
@@ -385,7 +390,7 @@ impl<'py> Walker<'py> {
                     let Some((key, value)) = pairs.clone().again() else {
                         return Err(changed("dict"));
                     };
-                    self.pair(&key, &value, sink)?;
+                    self.pair(Some(object), (&key, &value), sink)?;
                     if !pairs.renew() {
                         return Err(changed("dict"));
                     }
@@ -455,27 +460,27 @@ impl<'py> Walker<'py> {
                 return Err(changed("dict"));
             }
             left -= 1;
-            self.pair(&key, &value, sink)?;
+            self.pair(Some(object), (&key, &value), sink)?;
         }
         let has_changed = self.may_have_changed(ran) && container::dict_len(object) != count;
         self.end_dict(object, left, has_changed, sink)
     }
 
-    /// Walks a key and a value that the caller holds.
+    /// Walks a key and a value that the caller holds, of a dict if they are of one.
     #[inline(never)]
     fn pair<S: Sink + ?Sized>(
         &mut self,
-        key: &Object<'py>,
-        value: &Object<'py>,
+        dict: Option<&Object<'py>>,
+        (key, value): (&Object<'py>, &Object<'py>),
         sink: &mut S,
     ) -> Result {
         match view::kind(key) {
             Kind::Text => match view::text_of(key) {
                 Text::Short(text) => sink.short_key(text)?,
                 Text::Long(text) => sink.key(text)?,
-                Text::Broken => self.other_key(key, sink)?,
+                Text::Broken => self.other_key(dict, key, sink)?,
             },
-            _ => self.other_key(key, sink)?,
+            _ => self.other_key(dict, key, sink)?,
         }
         self.value(value, sink).map_err(|error| self.failed_under(error, key))
     }
@@ -499,7 +504,12 @@ impl<'py> Walker<'py> {
     /// A key that is not plain text is emitted as a value.
     #[cold]
     #[inline(never)]
-    fn other_key<S: Sink + ?Sized>(&mut self, key: &Object<'py>, sink: &mut S) -> Result {
+    fn other_key<S: Sink + ?Sized>(
+        &mut self,
+        dict: Option<&Object<'py>>,
+        key: &Object<'py>,
+        sink: &mut S,
+    ) -> Result {
         let failed = |walker: &mut Self, error| {
             let step = walker.step(key);
             walker.failed_at(error, step)
@@ -513,7 +523,16 @@ impl<'py> Walker<'py> {
             return Err(failed(self, error));
         }
         let done = match builder.take() {
-            Some(Value::Text(text)) => sink.key(&text),
+            Some(Value::Text(text)) => match dict.map(|dict| dict.contains(&text)) {
+                // A str with this text, or a subclass of it, is the key itself.
+                Some(Ok(true)) if !key.is_instance_of::<pyo3::types::PyString>() => {
+                    Err(Error::unrepresentable(format!(
+                        "found a key that is written as the text {text:?}, which is a key of the same dict too"
+                    )))
+                }
+                Some(Err(raised)) => Err(self.raise(raised)),
+                _ => sink.key(&text),
+            },
             Some(value) => sink.key_value(&value),
             None => Ok(()),
         };
@@ -545,7 +564,7 @@ impl<'py> Walker<'py> {
         self.ran += u64::from(ran);
         sink.begin_map(Some(list.len() as u64))?;
         for (key, value) in &list {
-            self.pair(key, value, sink)?;
+            self.pair(Some(object), (key, value), sink)?;
         }
         sink.end_map()?;
         self.depth -= 1;
