@@ -1,14 +1,14 @@
 #!/usr/bin/env ruby
 # frozen_string_literal: true
 
-# Makes entries of Rails.cache, jobs of Sidekiq and values of paquito with the frameworks themselves, and lets them
-# read what regauge puts back.
+# Makes entries of Rails.cache, messages of Rails, jobs of Active Job and Sidekiq and values of paquito with the
+# frameworks themselves, and lets them read what regauge puts back.
 #
 #     ruby tools/envelopes_ruby.rb make corpus/envelopes
 #     ruby tools/envelopes_ruby.rb check path/to/regauge
 #
 # The version is that of the `active_support` on the load path: `ruby -I rails/activesupport/lib -I rails/actionpack/lib
-# -I rails/actionview/lib …` takes a checkout of Rails. Serializers and frameworks that are not installed are named, and
+# -I rails/actionview/lib -I rails/activejob/lib …` takes a checkout of Rails. Serializers and frameworks that are not installed are named, and
 # skipped. `make` writes a folder for each version, with `expected.json`: for each file its layers, what they say, the
 # value, and the secret and the salt that it was signed or encrypted with.
 
@@ -32,6 +32,7 @@ require "json"
 require "open3"
 require "openssl"
 require "tmpdir"
+require_relative "envelopes_jobs"
 
 VERSION = ActiveSupport::VERSION::STRING
 RELEASE = Gem::Version.new(VERSION)
@@ -356,9 +357,13 @@ in ["make", root]
   make(root)
   make_sidekiq(root)
   make_paquito(root)
+  Jobs.make(root) do |folder, frameworks, expected|
+    finish(folder, "#{frameworks}, #{RUBY_ENGINE} #{RUBY_VERSION}", expected)
+  end
 in ["check", regauge]
   check(regauge)
   check_paquito(regauge)
+  Jobs.check(regauge)
 else
   abort "usage: ruby tools/envelopes_ruby.rb make FOLDER | check path/to/regauge"
 end

@@ -81,6 +81,10 @@ def opened(row, data):
             data = data.lstrip(b".").split(b":")[0].translate(bytes.maketrans(b"-_", b"+/")) + b"=="
         case "sidekiq-job":
             assert {"class", "args", "jid"} <= json.loads(data).keys()
+        case "active-job":
+            # In a job of Sidekiq, as its only argument.
+            [job] = json.loads(data)["args"]
+            assert {"job_class", "job_id", "queue_name", "arguments"} <= job.keys()
     if "byte !" in row.get("note", ""):
         assert data[:1] == b"!"
         data = data[1:]

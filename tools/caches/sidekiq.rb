@@ -140,7 +140,8 @@ module Writer
     framework = "sidekiq #{Sidekiq::VERSION}"
     job = { framework:, envelope: "sidekiq-job" }
     %w[default critical].each { |queue| run.label("queue:#{queue}", codec: "json", kind: "list", **job) }
-    run.label("queue:mailers", codec: "json", kind: "list", **job, note: "a job of Active Job") if counts["mailers"]
+    mail = { framework: "#{framework}, activejob #{ActiveJob::VERSION::STRING}", envelope: "active-job" } if counts["mailers"]
+    run.label("queue:mailers", codec: "json", kind: "list", **mail, note: "in a job of Sidekiq") if mail
     %w[schedule retry dead].each { |set| run.label(set, codec: "json", kind: "zset", **job) }
     run.label("queues", codec: "text", kind: "set", framework:)
     today = Time.now.utc.strftime("%Y-%m-%d")

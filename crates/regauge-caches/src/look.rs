@@ -431,6 +431,22 @@ mod tests {
         assert_eq!(Looker::new(limits).look(&packed).form.codec, Codec::Unknown);
     }
 
+    #[test]
+    fn a_job_of_active_job_is_named_in_that_of_its_queue() {
+        let corpus =
+            std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/envelopes");
+        for (file, rows, inside) in [
+            ("plain.json", &["active-job"][..], "[7,\"h\u{e9}llo\","),
+            ("sidekiq-retried.json", &["sidekiq-job", "active-job"], "[7]"),
+        ] {
+            let found = look(&std::fs::read(corpus.join("activejob-7.1.6").join(file)).unwrap());
+            assert_eq!(found.form.rows, rows, "{file}");
+            assert_eq!(found.form.codec, Codec::Format(Format::Json), "{file}");
+            let bytes = found.inside.unwrap();
+            assert!(bytes.starts_with(inside.as_bytes()), "{file}: {}", bytes.escape_ascii());
+        }
+    }
+
     /// What the frameworks themselves made, with the names of `corpus/envelopes`.
     #[test]
     fn every_envelope_is_named() {

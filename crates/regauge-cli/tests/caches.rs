@@ -98,6 +98,12 @@ fn the_screen_fits_and_names_every_prefix() {
     for line in text.lines() {
         assert!(line.chars().count() <= 80, "{line}");
     }
+    folder.write(
+        "jobs.rdb",
+        dump(&[("queue:low".into(), made("activejob-7.1.6/sidekiq-plain.json"))]),
+    );
+    let jobs = folder.run("xray jobs.rdb").silent().text();
+    assert!(jobs.contains("all  json in active-job, sideki…\n"), "{jobs}");
     // From a pipe, and compressed, it is the same.
     let ran = folder.feed("xray -", &mixed()).silent().text();
     assert_eq!(

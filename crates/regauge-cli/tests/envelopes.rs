@@ -214,6 +214,42 @@ fn inspect_names_the_envelope() {
     assert_eq!((found.get("looks_like"), found.get("envelopes")), (None, None));
 }
 
+/// The job that Sidekiq carries is opened with it, and what is changed is put back into both.
+#[test]
+fn a_job_of_active_job_is_opened_and_kept() {
+    let folder = Folder::new();
+    let bytes = made("activejob-7.1.6/retried.json");
+    folder.write("job.json", &bytes);
+    let text = folder.run("inspect job.json").silent().text();
+    assert!(
+        text.contains("looks like a job of Active Job; --envelope open reads what is inside\n"),
+        "{text}"
+    );
+    let text = folder.run("inspect job.json --envelope open").silent().text();
+    assert!(
+        text.contains(
+            "envelope   a job of Active Job, JSON: an array of 1 item; class ReportJob; job \
+             3d968b56-a63c-e32b-3299-d40a68f1194b; queue reports; executions 2; exceptions [IOError, EOFError] 2; \
+             enqueued 2027-01-15T08:00:00.500000000Z; scheduled 2027-01-15T08:00:00.500000000Z; locale en\n"
+        ),
+        "{text}"
+    );
+    let carried = made("activejob-7.1.6/sidekiq-plain.json");
+    folder.write("carried.json", &carried);
+    let text = folder.run("inspect carried.json --envelope open").silent().text();
+    let expected = "envelope   a job of Sidekiq, in it a job of Active Job, JSON: an array of 6 items; class \
+                    ActiveJob::QueueAdapters::SidekiqAdapter::JobWrapper; ";
+    assert!(text.contains(expected), "{text}");
+    let plain = folder.run("convert carried.json - --to json --envelope open --quiet").silent();
+    assert!(plain.text().starts_with("[7,\"h\u{e9}llo\",2.5,true,null,["), "{}", plain.text());
+    for bytes in [bytes, carried] {
+        let keep = "convert - - --to json --envelope keep --quiet --filter .[0]=8";
+        let kept = folder.feed(keep, &bytes).silent();
+        let text = String::from_utf8(bytes).unwrap();
+        assert_eq!(kept.text(), text.replace("\"arguments\":[7", "\"arguments\":[8"));
+    }
+}
+
 #[test]
 fn a_report_lists_the_layers() {
     let folder = Folder::new();

@@ -96,7 +96,10 @@ fn each_file_is_what_its_framework_made() {
             continue;
         }
         let opened = opened.unwrap_or_else(|error| panic!("{name}: {error}"));
-        let [one] = opened.layers.as_slice() else { panic!("{name}: {}", opened.names()) };
+        let names: Vec<_> = opened.layers.iter().map(|layer| layer.row.name).collect();
+        let layers = expected.get("layers").cloned().unwrap_or_else(|| serde_json::json!([layer]));
+        assert_eq!(serde_json::json!(names), layers, "{name}");
+        let one = opened.layers.last().unwrap();
         assert_eq!(one.row.name, layer, "{name}");
         assert_eq!(serde_json::json!(one.steps), expected["steps"], "{name}");
         assert_eq!(opened.format.name(), expected["format"], "{name}");
@@ -108,6 +111,17 @@ fn each_file_is_what_its_framework_made() {
         for fact in ["expires", "version", "purpose", "signed", "task", "id"] {
             let found = one.facts.iter().find(|one| one.name == fact).map(envelope::Fact::words);
             let wanted = expected[fact].as_str().map(|wanted| format!("{fact} {wanted}"));
+            assert_eq!(found, wanted, "{name}");
+        }
+        if let Some(facts) = expected["facts"].as_object() {
+            let mut found: Vec<_> = one.facts.iter().map(envelope::Fact::words).collect();
+            found.sort();
+            let words = |(name, value): (&String, &Value)| match value.as_str() {
+                Some(text) => format!("{name} {text}"),
+                None => format!("{name} {value}"),
+            };
+            let mut wanted: Vec<_> = facts.iter().map(words).collect();
+            wanted.sort();
             assert_eq!(found, wanted, "{name}");
         }
     }
@@ -131,8 +145,14 @@ fn each_file_comes_back_around_the_same_value() {
         let again = open(&closed, &limits).unwrap_or_else(|| panic!("{name}: {closed:?}")).unwrap();
         assert_eq!(again.format.name(), expected["format"], "{name}");
         assert_eq!(json(&again.bytes, again.format), expected["value"], "{name}");
-        let facts = |opened: &Opened| opened.layers[0].facts.clone();
+        let facts = |opened: &Opened| -> Vec<_> {
+            opened.layers.iter().map(|layer| layer.facts.clone()).collect()
+        };
         assert_eq!(facts(&again), facts(&opened), "{name}");
+        if expected["layer"] == "active-job" {
+            // Nothing but the arguments is written anew, and they are the same.
+            assert_eq!(closed, fs::read(&path).unwrap(), "{name}");
+        }
     }
 }
 
@@ -291,13 +311,111 @@ fn names_are_unique() {
     }
 }
 
+/// Every field of a job as every type, bare and in a job of Sidekiq: only the arguments have to be an array.
+#[test]
+fn a_job_with_fields_of_wrong_types_is_opened_without_them() {
+    let job = serde_json::json!({
+        "job_class": "ReportJob", "job_id": "j-1", "provider_job_id": null, "queue_name": "low", "priority": 5,
+        "arguments": [7], "executions": 1, "exception_executions": {"[IOError]": 1}, "resumptions": 2,
+        "locale": "en", "timezone": "UTC", "enqueued_at": "2026-11-27", "scheduled_at": "2026-11-28",
+    });
+    let bare = |job: &Value| job.to_string().into_bytes();
+    let carried = |job: &Value| {
+        let around = serde_json::json!({"class": "Wrapper", "wrapped": "ReportJob", "jid": "1", "args": [job]});
+        around.to_string().into_bytes()
+    };
+    let whole = open(&bare(&job), &Limits::default()).unwrap().unwrap();
+    assert_eq!(whole.layers[0].facts.len(), 11, "{:?}", whole.layers[0].facts);
+    for field in job.as_object().unwrap().keys() {
+        for value in
+            ["null", "true", "-1", "1e999", "\"\\u0000\"", "[]", "[{}]", "{}", "{\"a\":{\"b\":[]}}"]
+        {
+            let mut job = job.clone();
+            job[field] = serde_json::from_str(value).unwrap_or(Value::Null);
+            let name = format!("{field} {value}");
+            let is_array = job["arguments"].is_array();
+            for (bytes, layers) in [(bare(&job), 1), (carried(&job), 2)] {
+                let Some(opened) = open(&bytes, &Limits::default()) else { panic!("{name}") };
+                match is_array {
+                    true => {
+                        let opened = opened.unwrap_or_else(|error| panic!("{name}: {error}"));
+                        assert_eq!(opened.layers.len(), layers, "{name}");
+                        assert!(opened.names().ends_with("a job of Active Job"), "{name}");
+                    }
+                    false => {
+                        let error = opened.unwrap_err();
+                        assert_eq!(error.kind(), ErrorKind::Syntax, "{name}");
+                        assert!(
+                            error.to_string().ends_with(" as arguments, expected an array"),
+                            "{name}: {error}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A job of Sidekiq's own keeps its arguments, whatever they look like.
+#[test]
+fn only_a_wrapped_job_is_one_of_active_job() {
+    let job = r#"{"job_class":"A","job_id":"1","queue_name":"q","arguments":[7]}"#;
+    for (fields, inside) in [
+        (format!(r#""wrapped":"A","args":[{job}]"#), "[7]".to_owned()),
+        (format!(r#""args":[{job}]"#), format!("[{job}]")),
+        (format!(r#""wrapped":1,"args":[{job}]"#), format!("[{job}]")),
+        (format!(r#""wrapped":"A","args":[{job},{job}]"#), format!("[{job},{job}]")),
+        (r#""wrapped":"A","args":[{"job_class":"A"}]"#.into(), r#"[{"job_class":"A"}]"#.into()),
+        (r#""wrapped":"A","args":[]"#.into(), "[]".into()),
+    ] {
+        let bytes = format!(r#"{{"class":"W","jid":"1",{fields}}}"#).into_bytes();
+        let opened = open(&bytes, &Limits::default()).unwrap().unwrap();
+        assert_eq!(String::from_utf8_lossy(&opened.bytes), inside);
+        let close = |inside: &[u8]| {
+            with_limits(&Limits::default(), |tools| {
+                envelope::close(&opened, Format::Json, inside.to_vec(), tools)
+            })
+        };
+        assert_eq!(close(&opened.bytes).unwrap(), bytes);
+        let changed = String::from_utf8(close(b"[8]").unwrap()).unwrap();
+        let expected = match opened.layers.len() {
+            2 => String::from_utf8(bytes).unwrap().replace("[7]", "[8]"),
+            _ => {
+                let around = fields.split("\"args\":").next().unwrap();
+                format!(r#"{{"class":"W","jid":"1",{around}"args":[8]}}"#)
+            }
+        };
+        assert_eq!(changed, expected);
+        assert_eq!(close(b"{}").unwrap_err().kind(), ErrorKind::Refused);
+    }
+    let mut nested = job.to_owned();
+    for _ in 0..envelope::LAYERS_MAX {
+        let args = format!(r#""wrapped":"A","args":[{nested}]"#);
+        nested = format!(
+            r#"{{"job_class":"A","job_id":"1","queue_name":"q","arguments":[],"class":"W","jid":"1",{args}}}"#
+        );
+    }
+    let error = open(nested.as_bytes(), &Limits::default()).unwrap().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
+}
+
 /// `open` may be given a row that does not recognise the bytes.
 #[test]
 fn every_row_answers_to_any_bytes() {
     let limits = Limits::default();
     let tools = Tools { limits: &limits, packer: &Zlib, keys: None };
     for row in &ROWS {
-        for bytes in [&b""[..], b"!", b"\0", b"\x80", b"{}", b"a:b:c", b"--", b"\x04\x08"] {
+        for bytes in [
+            &b""[..],
+            b"!",
+            b"\0",
+            b"\x80",
+            b"{}",
+            b"a:b:c",
+            b"--",
+            b"\x04\x08",
+            b"{\"arguments\":[]}",
+        ] {
             let opened = envelope::open(bytes.to_vec(), row, false, &tools);
             // Nothing is inside that was not given.
             let length = opened.map_or(0, |opened| opened.bytes.len());

@@ -119,7 +119,8 @@ fn what(row: &Row) -> String {
         return kinds.join(", ");
     };
     let mut words = form.codec.name().to_owned();
-    let around: Vec<_> = form.rows.iter().chain(&form.steps).copied().collect();
+    // What is nearest to the value says most, and comes first, because the rest may be cut off.
+    let around: Vec<_> = form.steps.iter().chain(&form.rows).rev().copied().collect();
     if !around.is_empty() {
         words += &format!(" in {}", around.join(", "));
     }

@@ -5,7 +5,8 @@
 //!
 //! A message of Celery is a map of `body`, `content-type`, `content-encoding`, `headers` and `properties`; the
 //! body is base64 of the task's `[args, kwargs, embed]` in the format of the content type. A job of Sidekiq is
-//! a map of `class`, `args`, `jid` and more; inside are the arguments.
+//! a map of `class`, `args`, `jid` and more; inside are the arguments. If it carries [a job of Active
+//! Job](super::active_job), which is its only argument then, that job is inside.
 //!
 //! Any JSON document may have such keys, so neither is certain.
 
@@ -14,7 +15,7 @@ use base64::engine::general_purpose::STANDARD;
 use memchr::memmem;
 
 use super::packing::Packing;
-use super::{Fact, Inside, LOOK_BYTES, Row, Taken, Tools, django};
+use super::{Fact, Inside, LOOK_BYTES, Row, Taken, Tools, active_job, django};
 use crate::model::format::Format;
 use crate::model::limits::Limits;
 use crate::model::value::Value;
@@ -66,7 +67,7 @@ fn options(limits: &Limits) -> Options {
 }
 
 /// Whether all of a JSON document is here, and is a map with these keys.
-fn has_keys(bytes: &[u8], is_whole: bool, keys: &[&str]) -> bool {
+pub(super) fn has_keys(bytes: &[u8], is_whole: bool, keys: &[&str]) -> bool {
     let is_map =
         is_whole && bytes.len() <= LOOK_BYTES && bytes.trim_ascii_start().starts_with(b"{");
     // Looking for text is cheaper than reading.
@@ -78,9 +79,9 @@ fn has_keys(bytes: &[u8], is_whole: bool, keys: &[&str]) -> bool {
 }
 
 /// A map of JSON.
-struct Message(Vec<(Value, Value)>);
+pub(super) struct Message(Vec<(Value, Value)>);
 
-fn read(bytes: &[u8], limits: &Limits) -> Result<Message> {
+pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<Message> {
     match value(bytes, limits)? {
         Value::Map(pairs) => Ok(Message(pairs)),
         other => Err(Error::syntax(format!("found {}, expected a map", other.type_name()))),
@@ -97,11 +98,11 @@ pub(super) fn value(bytes: &[u8], limits: &Limits) -> Result<Value> {
 }
 
 impl Message {
-    fn get(&self, key: &str) -> Option<&Value> {
+    pub(super) fn get(&self, key: &str) -> Option<&Value> {
         get(&self.0, key)
     }
 
-    fn text(&self, key: &str) -> Option<&str> {
+    pub(super) fn text(&self, key: &str) -> Option<&str> {
         self.get(key).and_then(Value::as_str)
     }
 
@@ -120,9 +121,47 @@ impl Message {
     fn write(self, limits: &Limits) -> Result<Vec<u8>> {
         json(Value::Map(self.0), limits)
     }
+
+    /// Returns what text there is at these keys, each under the name of its fact.
+    pub(super) fn facts(&self, names: &[(&'static str, &str)]) -> Vec<Fact> {
+        let fact = |(name, key): &(&'static str, &str)| Some(Fact::text(name, self.text(key)?));
+        names.iter().filter_map(fact).collect()
+    }
+
+    /// Returns the arguments at a key, an array.
+    pub(super) fn arguments(&self, key: &str, limits: &Limits) -> Result<Vec<u8>> {
+        match self.get(key) {
+            Some(arguments @ Value::Array(_)) => json(arguments.clone(), limits),
+            other => {
+                let found = other.map_or("nothing", Value::type_name);
+                Err(Error::syntax(format!("found {found} as {key}, expected an array")))
+            }
+        }
+    }
+
+    /// Returns the message with other arguments at a key.
+    pub(super) fn with_arguments(
+        mut self,
+        key: &str,
+        arguments: &[u8],
+        limits: &Limits,
+    ) -> Result<Vec<u8>> {
+        match value(arguments, limits)? {
+            arguments @ Value::Array(_) => self.set(key, arguments),
+            other => return Err(not_put(&other, key, "an array")),
+        }
+        self.write(limits)
+    }
 }
 
-fn get<'v>(pairs: &'v [(Value, Value)], key: &str) -> Option<&'v Value> {
+#[cold]
+fn not_put(found: &Value, key: &str, expected: &str) -> Error {
+    let found = found.type_name();
+    let message = format!("found {found} to put into {key}, expected {expected}");
+    Error::new(ErrorKind::Refused, message)
+}
+
+pub(super) fn get<'v>(pairs: &'v [(Value, Value)], key: &str) -> Option<&'v Value> {
     pairs.iter().find(|(name, _)| name.as_str() == Some(key)).map(|(_, value)| value)
 }
 
@@ -207,29 +246,32 @@ fn close_celery(around: &[u8], inside: &Inside<'_>, tools: &Tools<'_>) -> Result
     message.write(tools.limits)
 }
 
+/// Returns the job of Active Job that a job of Sidekiq carries; `None` if it is one of Sidekiq's own.
+fn carried(message: &Message) -> Option<&Value> {
+    message.text("wrapped")?;
+    let Some(Value::Array(arguments)) = message.get("args") else { return None };
+    let [job] = arguments.as_slice() else { return None };
+    active_job::is_job(job).then_some(job)
+}
+
 fn open_sidekiq(bytes: &[u8], tools: &Tools<'_>) -> Result<Taken> {
     let message = read(bytes, tools.limits)?;
-    let facts = [("class", "class"), ("job", "jid"), ("queue", "queue")];
-    let facts =
-        facts.into_iter().filter_map(|(name, key)| Some(Fact::text(name, message.text(key)?)));
-    let facts = facts.collect();
-    let Some(Value::Array(arguments)) = message.get("args") else {
-        let found = message.get("args").map_or("nothing", Value::type_name);
-        return Err(Error::syntax(format!("found {found} as args, expected an array")));
+    let facts = message.facts(&[("class", "class"), ("job", "jid"), ("queue", "queue")]);
+    let bytes = match carried(&message) {
+        Some(job) => json(job.clone(), tools.limits)?,
+        None => message.arguments("args", tools.limits)?,
     };
-    let bytes = json(Value::Array(arguments.clone()), tools.limits)?;
     Ok(Taken { facts, steps: Vec::new(), format: Format::Json, bytes, is_checked: false })
 }
 
 fn close_sidekiq(around: &[u8], inside: &Inside<'_>, tools: &Tools<'_>) -> Result<Vec<u8>> {
     let mut message = read(around, tools.limits)?;
+    if carried(&message).is_none() {
+        return message.with_arguments("args", inside.bytes, tools.limits);
+    }
     match value(inside.bytes, tools.limits)? {
-        arguments @ Value::Array(_) => message.set("args", arguments),
-        other => {
-            let found = other.type_name();
-            let message = format!("found {found} to put into args, expected an array");
-            return Err(Error::new(ErrorKind::Refused, message));
-        }
+        job @ Value::Map(_) => message.set("args", Value::Array(vec![job])),
+        other => return Err(not_put(&other, "args", "a job of Active Job")),
     }
     message.write(tools.limits)
 }

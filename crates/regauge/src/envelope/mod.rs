@@ -14,6 +14,7 @@
 //!
 //! If you add a row, also add fixtures that the framework made (`tools/envelopes_*`), and a row to the page.
 
+mod active_job;
 mod cachelib;
 mod django;
 mod entry;
@@ -111,7 +112,7 @@ struct Inside<'i> {
 }
 
 /// Every envelope, in the order in which they are tried.
-pub static ROWS: [Row; 16] = [
+pub static ROWS: [Row; 17] = [
     rails::CODER,
     rails::PACKED,
     entry::ENTRY,
@@ -128,6 +129,7 @@ pub static ROWS: [Row; 16] = [
     django::ZLIB,
     message::CELERY,
     message::SIDEKIQ,
+    active_job::ACTIVE_JOB,
 ];
 
 /// Returns the first row that recognises these bytes: all of a file, or its first ones. `format` is what
