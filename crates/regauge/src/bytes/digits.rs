@@ -27,6 +27,10 @@ pub(crate) fn quick(bytes: &[u8], at: usize) -> Option<(Quick, usize)> {
     if digits == 0 || (whole[0] == b'0' && digits != 1) {
         return None;
     }
+    // Whether short integers have one, two or three digits is hard to foresee.
+    if digits <= 3 && !matches!(whole[digits as usize], b'.' | b'e' | b'E') {
+        return Some((Quick::Integer(three_digits(whole, digits)), at + digits as usize));
+    }
     let mut end = at + foreseen([2, 3], digits);
     let mut mantissa = last_digits(sixteen(bytes, end.checked_sub(16)?)?, digits);
     if digits == 16 {
@@ -53,6 +57,16 @@ pub(crate) fn quick(bytes: &[u8], at: usize) -> Option<(Quick, usize)> {
         return None;
     }
     Some((Quick::Double(double(mantissa, -((end - point) as i32))), end))
+}
+
+/// Returns the value of the first one to three bytes, which are digits.
+#[inline(always)]
+fn three_digits(bytes: &[u8; 16], count: u32) -> u64 {
+    let [first, second, third, ..] = *bytes;
+    let digits = u32::from_be_bytes([0, first, second, third]) ^ 0x0030_3030;
+    // What follows the digits is shifted out.
+    let digits = digits >> (8 * (3 - count));
+    u64::from((digits >> 16 & 0xFF) * 100 + (digits >> 8 & 0xFF) * 10 + (digits & 0xFF))
 }
 
 /// Returns the count through a predictable branch if it is one of two frequent values.

@@ -11,8 +11,7 @@ use super::string::{self, Plain, Scratch, Text, Utf8};
 use crate::bytes::digits::{self, Quick};
 use crate::bytes::reader::{Parse, Resync, Status};
 use crate::bytes::simd::{Block, sixteen};
-use crate::model::hint::Hint;
-use crate::model::limits::{Limit, Limits};
+use crate::model::limits::Limits;
 use crate::model::value::Value;
 use crate::options::json::{Framing, ReadOptions};
 use crate::policy::event::{Ext, Sink};
@@ -130,7 +129,7 @@ impl Parser {
     fn too_deep(&self, at: usize) -> Error {
         let most = self.depth_max;
         Error::limit(format!("found more than {most} nested containers, the limit of depth"))
-            .hint(Hint::raise(Limit::Depth).to("raise it, up to 1024"))
+            .hint_depth(most)
             .at(at as u64)
     }
 
@@ -455,7 +454,20 @@ impl Parse for Parser {
                     text!(str, short_str, surrogates_value);
                     state = State::After;
                 } else if first.is_ascii_digit() {
-                    number!(at, false);
+                    let is_element = matches!(state, State::FirstElement | State::Element);
+                    loop {
+                        number!(at, false);
+                        if !is_element {
+                            break;
+                        }
+                        // In an array, a number mostly follows a number.
+                        at += match bytes.get(at..at + 3) {
+                            Some([b',', b'0'..=b'9', _]) => 1,
+                            Some([b',', b' ', b'0'..=b'9']) => 2,
+                            _ => break,
+                        };
+                        state = State::Element;
+                    }
                 } else if first == b'-' {
                     number!(at + 1, true);
                 } else if first == b'{' {
