@@ -89,6 +89,7 @@ fn layer<'py>(py: Python<'py>, layer: &Layer) -> PyResult<Bound<'py, PyDict>> {
         let key = name.replace(' ', "_");
         match value {
             Value::Text(text) => dict.set_item(key, text)?,
+            Value::Int(number) => dict.set_item(key, *number)?,
             Value::Timestamp(at) => {
                 let made = python::values(py)?.getattr("timestamp")?;
                 dict.set_item(key, made.call1((at.seconds, at.nanoseconds))?)?;

@@ -48,6 +48,11 @@ def test_what_it_says_of_its_value(corpus):
     }]
     assert regauge.marshal.loads(inside.data)["name"] == "Ada"
     assert regauge.open_envelope(b'{"a": 1}') is None
+    carried = regauge.open_envelope((corpus / "envelopes/activejob-7.1.6/sidekiq-retried.json").read_bytes())
+    assert [layer["name"] for layer in carried.layers] == ["sidekiq-job", "active-job"]
+    job = carried.layers[1]
+    assert (job["class"], job["executions"], job["exceptions"]) == ("ReportJob", 2, "[IOError, EOFError] 2")
+    assert regauge.json.loads(carried.data) == [7]
 
 
 def test_a_conversion_takes_it_off(corpus, tmp_path):

@@ -38,6 +38,10 @@ class EnvelopesTest < Minitest::Test
                     expires: Time.utc(2096, 10, 2, 7, 6, 40), version: "v\u00e94" }], inside.layers
     assert_equal "Ada", R::Marshal.load(inside.data)["name"]
     assert_nil R.open_envelope('{"a": 1}')
+    carried = R.open_envelope(made("activejob-7.1.6/sidekiq-retried.json"))
+    assert_equal %w[sidekiq-job active-job], carried.layers.map { |layer| layer[:name] }
+    assert_equal ["ReportJob", 2, "[IOError, EOFError] 2"], carried.layers[1].values_at(:class, :executions, :exceptions)
+    assert_equal [7], R::JSON.load(carried.data)
   end
 
   def test_a_conversion_takes_it_off

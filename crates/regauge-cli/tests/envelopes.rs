@@ -234,6 +234,9 @@ fn a_job_of_active_job_is_opened_and_kept() {
         ),
         "{text}"
     );
+    let ran = folder.run("inspect job.json --envelope open --json").silent();
+    let found: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    assert_eq!(found["envelopes"][0]["executions"], 2);
     let carried = made("activejob-7.1.6/sidekiq-plain.json");
     folder.write("carried.json", &carried);
     let text = folder.run("inspect carried.json --envelope open").silent().text();

@@ -90,6 +90,7 @@ pub fn json(layers: &[Layer], json: &mut dyn Sink) -> regauge::Result {
 fn value(value: &Value, json: &mut dyn Sink) -> regauge::Result {
     match value {
         Value::Text(text) => json.str(text),
+        Value::Int(number) => json.i64(*number),
         Value::Timestamp(at) => match at.to_rfc3339() {
             Some(text) => json.str(&text),
             None => json.i64(at.seconds),

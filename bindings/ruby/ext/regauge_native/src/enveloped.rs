@@ -124,6 +124,7 @@ fn layer(layer: &Layer) -> Result<VALUE, Raise> {
         let value = match value {
             Value::Timestamp(at) => ruby::time(at.seconds, at.nanoseconds),
             Value::Text(text) => ruby::text(text),
+            Value::Int(number) => ruby::integer(*number),
             other => ruby::text(&other.to_string()),
         };
         pairs.push((name, value));
