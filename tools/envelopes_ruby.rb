@@ -9,7 +9,7 @@
 #
 # The version is that of the `active_support` on the load path: `ruby -I rails/activesupport/lib -I rails/actionpack/lib
 # -I rails/actionview/lib -I rails/activejob/lib …` takes a checkout of Rails. Serializers and frameworks that are not installed are named, and
-# skipped. `make` writes a folder for each version, with `expected.json`: for each file its layers, what they say, the
+# skipped; of Rails before 6.1, only encrypted cookies and jobs are made. `make` writes a folder for each version, with `expected.json`: for each file its layers, what they say, the
 # value, and the secret and the salt that it was signed or encrypted with.
 
 begin
@@ -20,7 +20,6 @@ begin
   require "active_support/key_generator"
   require "active_support/message_encryptor"
   require "active_support/message_verifier"
-  require "active_support/messages/rotation_configuration"
   require "active_support/time"
 rescue LoadError => error
   puts "skipped: Rails: #{error.message}"
@@ -119,6 +118,16 @@ def make(root)
   folder = File.join(root, "rails-#{VERSION}")
   FileUtils.mkdir_p(folder)
   expected = {}
+  if RELEASE >= Gem::Version.new("6.1")
+    make_entries(folder, expected)
+    make_messages(folder, expected)
+    make_keyed(folder, expected)
+  end
+  make_cbc(folder, expected)
+  finish(folder, "activesupport #{VERSION}, #{RUBY_ENGINE} #{RUBY_VERSION}", expected)
+end
+
+def make_entries(folder, expected)
   each_entry do |way, name, value, options, at|
     bytes = written(at)
     file = "#{way}-#{name}.bin"
@@ -130,9 +139,6 @@ def make(root)
     one["steps"] = name == "long" ? ["zlib"] : []
     expected[file] = one
   end
-  make_messages(folder, expected)
-  make_keyed(folder, expected)
-  finish(folder, "activesupport #{VERSION}, #{RUBY_ENGINE} #{RUBY_VERSION}", expected)
 end
 
 # Signed and encrypted messages, as cookies are.
@@ -166,20 +172,26 @@ def signed(format, value, **more)
   { "layer" => "rails-signed", "format" => format, "steps" => ["base64"], "value" => value, **more }
 end
 
-def encrypted(format, value, **more)
+def encrypted(format, value, cipher = "aes-256-gcm", **more)
   { "layer" => "rails-encrypted", "error" => "found encrypted data", "format" => format,
-    "steps" => %w[base64 aes-256-gcm], "value" => value, **more }
+    "steps" => ["base64", cipher], "value" => value, **more }
 end
 
 BASE = "0123456789abcdef" * 8
 
-# Messages and cookies with keys that are derived from secret_key_base, as `Rails.application` derives them.
-def make_keyed(folder, expected)
-  value = VALUES["hash"].transform_keys(&:to_s)
+# What `Rails.application` derives keys with, for each of its digests.
+def each_generator
   digests = RELEASE < Gem::Version.new("7.0") ? ["SHA1"] : %w[SHA1 SHA256]
   digests.each do |digest|
     options = RELEASE < Gem::Version.new("7.0") ? {} : { hash_digest_class: OpenSSL::Digest.const_get(digest) }
-    generator = ActiveSupport::KeyGenerator.new(BASE, iterations: 1000, **options)
+    yield digest, ActiveSupport::KeyGenerator.new(BASE, iterations: 1000, **options)
+  end
+end
+
+# Messages and cookies with keys that are derived from secret_key_base, as `Rails.application` derives them.
+def make_keyed(folder, expected)
+  value = VALUES["hash"].transform_keys(&:to_s)
+  each_generator do |digest, generator|
     verifier = ActiveSupport::MessageVerifier.new(generator.generate_key("reports"), digest: digest, serializer: JSON)
     encryptor = ActiveSupport::MessageEncryptor.new(generator.generate_key("reports", 32), cipher: "aes-256-gcm", serializer: JSON)
     made = {
@@ -195,31 +207,87 @@ def make_keyed(folder, expected)
   end
 end
 
+# What Rails encrypted until 5.1, and later versions if they are set so.
+def make_cbc(folder, expected)
+  value = VALUES["hash"].transform_keys(&:to_s)
+  write = lambda do |file, text, about|
+    File.binwrite(File.join(folder, file), text)
+    expected[file] = about
+  end
+  { "marshal" => Marshal, "json" => JSON }.each do |format, serializer|
+    encryptor = ActiveSupport::MessageEncryptor.new("k" * 32, cipher: "aes-256-cbc", serializer: serializer)
+    write.("cbc-#{format}.txt", encryptor.encrypt_and_sign(value), encrypted(format, value, "aes-256-cbc", "secret" => "k" * 32))
+  end
+  make_for_urls(value, write) if RELEASE >= Gem::Version.new("7.1")
+  each_generator do |digest, generator|
+    about = { "secret" => BASE, "salt" => "reports" }
+    key = generator.generate_key("reports", 32)
+    # One key for both, or two of the same purpose.
+    { "one" => [key], "two" => [key, generator.generate_key("reports")] }.each do |name, keys|
+      encryptor = ActiveSupport::MessageEncryptor.new(*keys, cipher: "aes-256-cbc", digest: digest, serializer: JSON)
+      file = "app-cbc-#{name}-#{digest.downcase}.txt"
+      write.(file, encryptor.encrypt_and_sign(value), encrypted("json", value, "aes-256-cbc", **about))
+    end
+    %w[json marshal].each do |format|
+      jar = cookie_jar(generator, digest, format, authenticated: false) or next
+      jar.encrypted["_session"] = { value: value }
+      # Since 5.2, the purpose is in the cookie.
+      purpose = RELEASE < Gem::Version.new("5.2") ? {} : { "purpose" => "cookie._session" }
+      write.("cookie-cbc-#{format}-#{digest.downcase}.txt", Rack::Utils.escape(jar["_session"]),
+             encrypted(format, value, "aes-256-cbc", **purpose, "secret" => BASE))
+    end
+  end
+end
+
+# Base64 for URLs may have in it what parts are joined with.
+def make_for_urls(value, write)
+  { "aes-256-cbc" => "cbc-url.txt", "aes-256-gcm" => "encrypted-url.txt" }.each do |cipher, file|
+    encryptor = ActiveSupport::MessageEncryptor.new("k" * 32, cipher: cipher, serializer: JSON, url_safe: true)
+    text = nil
+    loop do
+      text = encryptor.encrypt_and_sign(value)
+      parts = cipher.end_with?("cbc") ? Base64.urlsafe_decode64(text[0...-42]) : text
+      break if parts.scan("--").size > (cipher.end_with?("cbc") ? 1 : 2)
+    end
+    write.(file, text, encrypted("json", value, cipher, "secret" => "k" * 32))
+  end
+end
+
 # What Action Dispatch puts into a Cookie header.
 def cookies(generator, digest, value)
-  require "action_dispatch"
-  require "action_dispatch/middleware/cookies"
-  require "rack"
-  request = ActionDispatch::Request.new(
-    "action_dispatch.key_generator" => ActiveSupport::CachingKeyGenerator.new(generator),
-    "action_dispatch.signed_cookie_salt" => "signed cookie",
-    "action_dispatch.authenticated_encrypted_cookie_salt" => "authenticated encrypted cookie",
-    "action_dispatch.encrypted_cookie_cipher" => "aes-256-gcm",
-    "action_dispatch.use_authenticated_cookie_encryption" => true,
-    "action_dispatch.use_cookies_with_metadata" => true,
-    "action_dispatch.cookies_serializer" => :json,
-    "action_dispatch.cookies_digest" => digest,
-    "action_dispatch.cookies_rotations" => ActiveSupport::Messages::RotationConfiguration.new,
-  )
-  request.cookie_jar.signed["user"] = { value: value, expires: EXPIRES.utc }
-  request.cookie_jar.encrypted["_session"] = { value: value }
-  user, session = %w[user _session].map { |name| Rack::Utils.escape(request.cookie_jar[name]) }
+  jar = cookie_jar(generator, digest, "json", authenticated: true) or return {}
+  jar.signed["user"] = { value: value, expires: EXPIRES.utc }
+  jar.encrypted["_session"] = { value: value }
+  user, session = %w[user _session].map { |name| Rack::Utils.escape(jar[name]) }
   about = { "expires" => "2096-10-02T07:06:40.000Z", "purpose" => "cookie.user" }
   { "cookie-signed" => [user, signed("json", value, **about)],
     "cookie-encrypted" => [session, encrypted("json", value, "purpose" => "cookie._session")] }
+end
+
+def cookie_jar(generator, digest, format, authenticated:)
+  require "action_dispatch"
+  require "action_dispatch/middleware/cookies"
+  require "rack"
+  rotations = {}
+  if RELEASE >= Gem::Version.new("5.2")
+    require "active_support/messages/rotation_configuration"
+    rotations["action_dispatch.cookies_rotations"] = ActiveSupport::Messages::RotationConfiguration.new
+  end
+  ActionDispatch::Request.new(
+    "action_dispatch.key_generator" => ActiveSupport::CachingKeyGenerator.new(generator),
+    "action_dispatch.signed_cookie_salt" => "signed cookie",
+    "action_dispatch.encrypted_cookie_salt" => "encrypted cookie",
+    "action_dispatch.encrypted_signed_cookie_salt" => "signed encrypted cookie",
+    "action_dispatch.authenticated_encrypted_cookie_salt" => "authenticated encrypted cookie",
+    "action_dispatch.encrypted_cookie_cipher" => authenticated ? "aes-256-gcm" : "aes-256-cbc",
+    "action_dispatch.use_authenticated_cookie_encryption" => authenticated,
+    "action_dispatch.use_cookies_with_metadata" => true,
+    "action_dispatch.cookies_serializer" => format.to_sym,
+    "action_dispatch.cookies_digest" => digest,
+    **rotations,
+  ).cookie_jar
 rescue LoadError => error
   puts "skipped: cookies of #{VERSION}: #{error.message.lines.first}"
-  {}
 end
 
 def finish(folder, made_by, expected)
@@ -361,7 +429,7 @@ in ["make", root]
     finish(folder, "#{frameworks}, #{RUBY_ENGINE} #{RUBY_VERSION}", expected)
   end
 in ["check", regauge]
-  check(regauge)
+  check(regauge) if RELEASE >= Gem::Version.new("6.1")
   check_paquito(regauge)
   Jobs.check(regauge)
 else

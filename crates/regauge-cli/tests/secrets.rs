@@ -36,6 +36,24 @@ fn a_conversion_checks_and_decrypts() {
             "an encrypted message of Rails, base64, aes-256-gcm",
         ),
         (
+            "rails-5.1.7/cookie-cbc-marshal-sha1.txt",
+            &base,
+            "",
+            "an encrypted message of Rails, base64, aes-256-cbc",
+        ),
+        (
+            "rails-7.1.6/cookie-cbc-json-sha256.txt",
+            &base,
+            "",
+            "an encrypted message of Rails, base64, aes-256-cbc (purpose cookie._session)",
+        ),
+        (
+            "rails-8.0.5.1/app-cbc-one-sha256.txt",
+            &base,
+            "--salt reports",
+            "an encrypted message of Rails, base64, aes-256-cbc",
+        ),
+        (
             "rails-6.1.7.10/cookie-signed-sha1.txt",
             &base,
             "",
@@ -96,13 +114,15 @@ fn inspect_says_that_it_was_checked() {
 
 #[test]
 fn encrypted_data_asks_for_the_secret() {
-    let folder = folder("rails-7.0.10/cookie-encrypted-sha1.txt", "");
-    let ran = folder.run("convert value.txt - --to json").status(1);
-    assert_eq!(
-        ran.stderr,
-        "regauge: value.txt: in an encrypted message of Rails: found encrypted data, which only the secret of the \
-         application opens; pass --secret-file … to decrypt it\n"
-    );
+    for file in ["rails-7.0.10/cookie-encrypted-sha1.txt", "rails-5.1.7/cookie-cbc-json-sha1.txt"] {
+        let folder = folder(file, "");
+        let ran = folder.run("convert value.txt - --to json").status(1);
+        assert_eq!(
+            ran.stderr,
+            "regauge: value.txt: in an encrypted message of Rails: found encrypted data, which only the secret of the \
+             application opens; pass --secret-file … to decrypt it\n"
+        );
+    }
 }
 
 /// Someone may have left out the signature.

@@ -1,7 +1,10 @@
 //! The cryptography of signed and encrypted values: RustCrypto's.
 
 use aes_gcm::aead::{Aead as _, KeyInit as _};
+use aes_gcm::aes::Aes256;
 use aes_gcm::{Aes256Gcm, Nonce};
+use cbc::cipher::block_padding::Pkcs7;
+use cbc::cipher::{BlockModeDecrypt as _, KeyIvInit as _};
 use hmac::{Hmac, Mac as _};
 use regauge::envelope::{Ciphers, Hash};
 use sha1::Sha1;
@@ -79,6 +82,14 @@ impl Ciphers for Secrets {
         let sealed = [data, tag].concat();
         Aes256Gcm::new(key.into()).decrypt(&Nonce::from(*vector), sealed.as_slice()).ok()
     }
+
+    fn decrypt_cbc(&self, key: &[u8; 32], vector: &[u8; 16], data: &[u8]) -> Option<Vec<u8>> {
+        let mut bytes = data.to_vec();
+        let cipher = cbc::Decryptor::<Aes256>::new(key.into(), vector.into());
+        let length = cipher.decrypt_padded::<Pkcs7>(&mut bytes).ok()?.len();
+        bytes.truncate(length);
+        Some(bytes)
+    }
 }
 
 #[cfg(test)]
@@ -138,5 +149,24 @@ mod tests {
         assert_eq!(Secrets.decrypt(&[1; 32], &[0; 12], &data, &tag), None);
         assert_eq!(Secrets.decrypt(&[0; 32], &[0; 12], &data[1..], &tag), None);
         assert_eq!(Secrets.decrypt(&[0; 32], &[0; 12], &data, &[0; 16]), None);
+    }
+
+    /// The first block of NIST SP 800-38A, F.2.6, whose last byte is no padding; and what OpenSSL makes of the block that it
+    /// is, with padding.
+    #[test]
+    fn published_blocks() {
+        let key = unhex("603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4");
+        let vector = unhex("000102030405060708090a0b0c0d0e0f");
+        let block: [u8; 16] = unhex("f58c4c04d6e5f1ba779eabfb5f7bfbd6");
+        assert_eq!(Secrets.decrypt_cbc(&key, &vector, &block), None);
+        let padded: [u8; 32] =
+            unhex("f58c4c04d6e5f1ba779eabfb5f7bfbd6485a5c81519cf378fa36d42b8547edc0");
+        let plain: [u8; 16] = unhex("6bc1bee22e409f96e93d7e117393172a");
+        assert_eq!(padded[..16], block);
+        assert_eq!(Secrets.decrypt_cbc(&key, &vector, &padded), Some(plain.to_vec()));
+        assert_eq!(Secrets.decrypt_cbc(&[1; 32], &vector, &padded), None);
+        for end in [0, 1, 15, 17, 31] {
+            assert_eq!(Secrets.decrypt_cbc(&key, &vector, &padded[..end]), None, "{end}");
+        }
     }
 }

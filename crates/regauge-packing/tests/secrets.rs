@@ -1,10 +1,11 @@
 //! What frameworks signed and encrypted, with its secret: every file of `corpus/envelopes` that has one.
 
+use std::cell::Cell;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use regauge::convert::convert_bytes;
-use regauge::envelope::{self, Keys, Opened, Peeled, Tools};
+use regauge::envelope::{self, Ciphers, Hash, Keys, Opened, Peeled, Tools};
 use regauge::options::{Envelopes, Secret};
 use regauge::{ErrorKind, Format, Limits, Options, Result};
 use regauge_packing::{Secrets, Values};
@@ -41,7 +42,7 @@ fn cases() -> Vec<Case> {
         }
     }
     let count = |layer| cases.iter().filter(|case| case.text("layer") == Some(layer)).count();
-    assert!(count("rails-signed") > 40 && count("rails-encrypted") > 20);
+    assert!(count("rails-signed") > 40 && count("rails-encrypted") > 60);
     cases
 }
 
@@ -60,9 +61,18 @@ fn takes_long(case: &Case) -> bool {
 }
 
 fn peel(bytes: &[u8], secret: &str, salt: Option<&str>) -> Result<Peeled> {
+    peel_by(&Secrets, bytes, secret, salt)
+}
+
+fn peel_by(
+    ciphers: &dyn Ciphers,
+    bytes: &[u8],
+    secret: &str,
+    salt: Option<&str>,
+) -> Result<Peeled> {
     let limits = Limits::default();
     let secret = Secret::new(secret.as_bytes()).unwrap();
-    let keys = Some(Keys::new(&secret, salt, &Secrets));
+    let keys = Some(Keys::new(&secret, salt, ciphers));
     let tools = Tools { limits: &limits, packer: &Values, keys };
     let told = Format::from_magic(&bytes[..bytes.len().min(4096)]);
     envelope::peel(bytes.to_vec(), told, Envelopes::Auto, &tools)
@@ -172,9 +182,74 @@ fn messages_name_the_salts() {
         "in a signed value of Django: found a wrong signature, expected that the secret made it with the salt \
          \"mine\"; read it unchecked without --secret-file"
     );
-    assert_eq!(
-        message(&find("rails-7.1.6/cookie-encrypted-sha256.txt"), Some("mine")),
-        "in an encrypted message of Rails: found data that the secret does not decrypt, or that was changed, \
-         expected that the secret encrypted it with the salt \"mine\""
-    );
+    for file in ["cookie-encrypted-sha256.txt", "cookie-cbc-json-sha256.txt"] {
+        assert_eq!(
+            message(&find(&format!("rails-7.1.6/{file}")), Some("mine")),
+            "in an encrypted message of Rails: found data that the secret does not decrypt, or that was changed, \
+             expected that the secret encrypted it with the salt \"mine\""
+        );
+    }
+    assert_eq!(message(&find("rails-5.1.7/cookie-cbc-marshal-sha1.txt"), None), NOT_DECRYPTED);
+}
+
+const NOT_DECRYPTED: &str = "in an encrypted message of Rails: found data that the secret does not decrypt, or that was \
+                             changed, expected that the secret encrypted it with the salt \"encrypted cookie\"; pass \
+                             --salt … if the application passes another";
+
+/// Counts what is decrypted with AES-CBC.
+#[derive(Default)]
+struct Counted(Cell<usize>);
+
+impl Ciphers for Counted {
+    fn hash(&self, hash: Hash, parts: &[&[u8]]) -> Vec<u8> {
+        Secrets.hash(hash, parts)
+    }
+
+    fn hmac(&self, hash: Hash, key: &[u8], message: &[u8]) -> Vec<u8> {
+        Secrets.hmac(hash, key, message)
+    }
+
+    fn is_hmac(&self, hash: Hash, key: &[u8], message: &[u8], signature: &[u8]) -> bool {
+        Secrets.is_hmac(hash, key, message, signature)
+    }
+
+    fn pbkdf2(&self, hash: Hash, secret: &[u8], salt: &[u8], rounds: u32, bytes: usize) -> Vec<u8> {
+        Secrets.pbkdf2(hash, secret, salt, rounds, bytes)
+    }
+
+    fn decrypt(
+        &self,
+        key: &[u8; 32],
+        vector: &[u8; 12],
+        data: &[u8],
+        tag: &[u8; 16],
+    ) -> Option<Vec<u8>> {
+        Secrets.decrypt(key, vector, data, tag)
+    }
+
+    fn decrypt_cbc(&self, key: &[u8; 32], vector: &[u8; 16], data: &[u8]) -> Option<Vec<u8>> {
+        self.0.set(self.0.get() + 1);
+        Secrets.decrypt_cbc(key, vector, data)
+    }
+}
+
+/// Whoever could tell wrong padding from a wrong signature would decrypt the rest byte by byte.
+#[test]
+fn no_padding_is_seen_without_a_signature() {
+    let secret = "0123456789abcdef";
+    // Two times 16 bytes of zeros, in base64.
+    let text = "QUFBQUFBQUFBQUFBQUFBQUFBQUFBQT09LS1BQUFBQUFBQUFBQUFBQUFBQUFBQUFBPT0=";
+    let message = |secret: &str| {
+        let salt = b"signed encrypted cookie";
+        let key = Secrets.pbkdf2(Hash::Sha256, secret.as_bytes(), salt, 1000, 64);
+        let signature = Secrets.hmac(Hash::Sha1, &key, text.as_bytes());
+        let digits: String = signature.iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("{text}--{digits}")
+    };
+    for (signed_with, times) in [("another secret", 0), (secret, 1)] {
+        let counted = Counted::default();
+        let peeled = peel_by(&counted, message(signed_with).as_bytes(), secret, None);
+        assert_eq!(peeled.map(drop).unwrap_err().to_string(), NOT_DECRYPTED, "{signed_with}");
+        assert_eq!(counted.0.get(), times, "{signed_with}");
+    }
 }

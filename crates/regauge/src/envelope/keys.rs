@@ -64,6 +64,10 @@ pub trait Ciphers {
         data: &[u8],
         tag: &[u8; 16],
     ) -> Option<Vec<u8>>;
+
+    /// Decrypts AES-256-CBC (NIST SP 800-38A), and takes off the padding of PKCS #7 (RFC 5652 §6.3); `None` if that is
+    /// wrong. Nothing here says whether the data was changed: the caller has checked its signature.
+    fn decrypt_cbc(&self, key: &[u8; 32], vector: &[u8; 16], data: &[u8]) -> Option<Vec<u8>>;
 }
 
 /// What signatures are checked with.

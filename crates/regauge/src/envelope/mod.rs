@@ -124,8 +124,9 @@ pub static ROWS: [Row; 17] = [
     joblib::ZFILE,
     paquito::COMMENT,
     paquito::BYTE,
-    verifier::SIGNED,
+    // What is encrypted with AES-CBC is signed as well.
     verifier::ENCRYPTED,
+    verifier::SIGNED,
     django::ZLIB,
     message::CELERY,
     message::SIDEKIQ,

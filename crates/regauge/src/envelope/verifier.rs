@@ -1,15 +1,18 @@
 //! What Rails signs and encrypts: cookies, signed global ids, messages of an application's own.
 //!
-//! Read from `activesupport/lib/active_support/` of Rails 6.1.7.10, 7.0.10, 7.1.6 and 8.0.5
-//! (`message_verifier.rb`, `message_encryptor.rb`, `messages/metadata.rb`), and of the keys `key_generator.rb` and
-//! railties' `application.rb`.
+//! Read from `activesupport/lib/active_support/` of Rails 5.1.7, 6.1.7.10, 7.0.10, 7.1.6 and 8.0.5
+//! (`message_verifier.rb`, `message_encryptor.rb`, `messages/metadata.rb`), and of the keys `key_generator.rb`,
+//! railties' `application.rb` and actionpack's `action_dispatch/middleware/cookies.rb`.
 //!
 //! - Signed: base64, `--`, and an HMAC of SHA-1, SHA-256, SHA-384 or SHA-512 in hexadecimal digits.
 //! - Encrypted with AES-GCM: base64 of the data, of 12 bytes of initialization vector and of 16 bytes of
 //!   authentication tag, with `--` between them.
+//! - Encrypted with AES-CBC (cookies until 5.1): base64 of the data and of 16 bytes of initialization vector, with `--`
+//!   between them, and all of it signed.
 //!
 //! The key is PBKDF2 of `secret_key_base` and a salt for each purpose, with 1000 rounds of SHA-1 (by default until 6.1) or
-//! SHA-256 (from 7.0): 64 bytes to sign with, 32 to encrypt with. An application may also pass a key of its own.
+//! SHA-256 (from 7.0): 64 bytes to sign with, 32 to encrypt with. What AES-CBC encrypts has a key for each. An application
+//! may also pass a key of its own.
 //!
 //! A value with an expiry or a purpose is in a map of its own: `{"_rails": {"message": base64, "exp": …, "pur":
 //! …}}` in JSON, or, since 7.1 if it is set so, `{"_rails": {"data": value, …}}` in the value's own serializer. In
@@ -51,8 +54,10 @@ pub(super) const ENCRYPTED: Row = Row {
 /// The salts of Rails' own signatures: cookies, Active Storage, signed global ids and signed ids of records.
 const SIGNED_SALTS: [&str; 4] =
     ["signed cookie", "ActiveStorage", "signed_global_ids", "active_record/signed_id"];
-/// The salt of what Rails encrypts itself: cookies, and so sessions.
-const ENCRYPTED_SALTS: [&str; 1] = ["authenticated encrypted cookie"];
+/// The salts of cookies, and so sessions, that Rails encrypts with AES-CBC: of the key that encrypts, and of the one that
+/// signs.
+const COOKIES: &str = "encrypted cookie";
+const SIGNED_COOKIES: &str = "signed encrypted cookie";
 /// `iterations:` of `Rails.application.key_generator`.
 const ROUNDS: u32 = 1000;
 const SIGNED_KEY_BYTES: usize = 64;
@@ -91,10 +96,24 @@ fn signed(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let is_digit = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     // SHA-1, SHA-256, SHA-384, SHA-512.
     [40, 64, 96, 128].into_iter().find_map(|digits| {
-        let (data, signature) = text.split_at_checked(text.len().checked_sub(digits)?)?;
-        let data = data.strip_suffix(b"--")?;
+        let (data, signature) = last(text, digits)?;
         let is_data = !data.is_empty() && data.iter().all(is_base64);
         (is_data && signature.iter().all(is_digit)).then_some((data, signature))
+    })
+}
+
+/// Returns what is before the last part of a text, and the part, of so many bytes. It is found from the end, because base64
+/// for URLs may have `--` in it.
+fn last(text: &[u8], digits: usize) -> Option<(&[u8], &[u8])> {
+    let (before, part) = text.split_at_checked(text.len().checked_sub(digits)?)?;
+    Some((before.strip_suffix(b"--")?, part))
+}
+
+/// Returns what is before the last part, which is base64 of 16 bytes, with or without padding.
+fn last_block(text: &[u8]) -> Option<(&[u8], [u8; 16])> {
+    [24, 22].into_iter().find_map(|digits| {
+        let (before, part) = last(text, digits)?;
+        Some((before, decode(part).ok()?.try_into().ok()?))
     })
 }
 
@@ -108,26 +127,101 @@ fn unhex(digits: &[u8]) -> Vec<u8> {
     digits.chunks_exact(2).map(|pair| value(pair[0]) << 4 | value(pair[1])).collect()
 }
 
-/// What `ActiveSupport::MessageEncryptor` joins.
-struct Sealed {
+/// What `ActiveSupport::MessageEncryptor` makes.
+enum Sealed {
+    Gcm(Gcm),
+    Cbc(Cbc),
+}
+
+impl Sealed {
+    fn of(text: &[u8]) -> Option<Sealed> {
+        Gcm::of(text).map(Sealed::Gcm).or_else(|| Cbc::of(text).map(Sealed::Cbc))
+    }
+
+    fn cipher(&self) -> &'static str {
+        match self {
+            Sealed::Gcm(_) => "aes-256-gcm",
+            Sealed::Cbc(_) => "aes-256-cbc",
+        }
+    }
+
+    /// Returns the salts of Rails' own.
+    fn salts(&self) -> &'static [&'static str] {
+        match self {
+            Sealed::Gcm(_) => &["authenticated encrypted cookie"],
+            Sealed::Cbc(_) => &[COOKIES],
+        }
+    }
+
+    /// Returns what a secret decrypts, with this salt.
+    fn decrypted(&self, keys: &Keys<'_>, salt: &[u8]) -> Option<Vec<u8>> {
+        match self {
+            Sealed::Gcm(sealed) => sealed.decrypted(keys, salt),
+            Sealed::Cbc(sealed) => sealed.decrypted(keys, salt),
+        }
+    }
+}
+
+/// Data, initialization vector and authentication tag.
+struct Gcm {
     data: Vec<u8>,
     vector: [u8; 12],
     tag: [u8; 16],
 }
 
-impl Sealed {
-    fn of(text: &[u8]) -> Option<Sealed> {
-        let mut parts = std::str::from_utf8(text).ok()?.split("--");
-        let mut part = || decode(parts.next()?.as_bytes()).ok();
-        let (data, vector, tag) = (part()?, part()?.try_into().ok()?, part()?.try_into().ok()?);
-        (parts.next().is_none() && !data.is_empty()).then_some(Sealed { data, vector, tag })
+impl Gcm {
+    fn of(text: &[u8]) -> Option<Gcm> {
+        let (text, tag) = last_block(text)?;
+        let (data, vector) = last(text, 16)?;
+        let (data, vector) = (decode(data).ok()?, decode(vector).ok()?.try_into().ok()?);
+        (!data.is_empty()).then_some(Gcm { data, vector, tag })
     }
 
-    /// Returns what a secret decrypts, with this salt.
     fn decrypted(&self, keys: &Keys<'_>, salt: &[u8]) -> Option<Vec<u8>> {
         derived(keys, salt, 32).find_map(|key| {
             let key = <&[u8; 32]>::try_from(key.as_slice()).ok()?;
             keys.ciphers.decrypt(key, &self.vector, &self.data, &self.tag)
+        })
+    }
+}
+
+/// A signed message that holds data and initialization vector.
+struct Cbc {
+    /// What is signed: base64 of the two, which are base64 themselves.
+    text: Vec<u8>,
+    signature: Vec<u8>,
+    data: Vec<u8>,
+    vector: [u8; 16],
+}
+
+impl Cbc {
+    fn of(text: &[u8]) -> Option<Cbc> {
+        let (text, signature) = signed(text)?;
+        let inside = decode(text).ok()?;
+        let (data, vector) = last_block(&inside)?;
+        let data = decode(data).ok()?;
+        // Padding fills the last block of 16 bytes, and has one of its own if it was full.
+        let is_whole = !data.is_empty() && data.len() % 16 == 0;
+        let signature = unhex(signature);
+        is_whole.then(|| Cbc { text: text.to_vec(), signature, data, vector })
+    }
+
+    /// Returns what a secret decrypts. Nothing is decrypted before its signature was checked, because whether padding is
+    /// right would tell what was encrypted; and no answer says which of the two was wrong.
+    fn decrypted(&self, keys: &Keys<'_>, salt: &[u8]) -> Option<Vec<u8>> {
+        let hash = Hash::of_bytes(self.signature.len())?;
+        // Cookies are signed with a key of another purpose. An application may leave out the second key, or derive it
+        // from the same salt.
+        let other = if salt == COOKIES.as_bytes() { SIGNED_COOKIES.as_bytes() } else { salt };
+        let signing = derived(keys, other, SIGNED_KEY_BYTES);
+        derived(keys, salt, 32).zip(signing).find_map(|(key, signing)| {
+            let is_made_by =
+                |key: &[u8]| keys.ciphers.is_hmac(hash, key, &self.text, &self.signature);
+            if !is_made_by(&signing) && !is_made_by(&key) {
+                return None;
+            }
+            let key = <&[u8; 32]>::try_from(key.as_slice()).ok()?;
+            keys.ciphers.decrypt_cbc(key, &self.vector, &self.data)
         })
     }
 }
@@ -142,12 +236,14 @@ fn derived(keys: &Keys<'_>, salt: &[u8], bytes: usize) -> impl Iterator<Item = V
 
 fn open_encrypted(bytes: &[u8], tools: &Tools<'_>) -> Result<Taken> {
     let Some(sealed) = Sealed::of(&unescaped(bytes)) else {
-        return Err(Error::syntax("found no three parts in base64 with -- between them"));
+        return Err(Error::syntax(
+            "found neither three parts in base64 with -- between them, nor two that are signed",
+        ));
     };
     let decrypted = |keys: &Keys<'_>, salt: &[u8]| sealed.decrypted(keys, salt);
-    let bytes = tools.decrypt(&ENCRYPTED, &ENCRYPTED_SALTS, decrypted)?;
+    let bytes = tools.decrypt(&ENCRYPTED, sealed.salts(), decrypted)?;
     let (facts, format, bytes) = value(bytes, tools)?;
-    let steps = vec!["base64", "aes-256-gcm"];
+    let steps = vec!["base64", sealed.cipher()];
     Ok(Taken { facts, steps, format, bytes, is_checked: true })
 }
 
