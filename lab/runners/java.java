@@ -367,7 +367,9 @@ final class Runner {
     }
 
     private static String told(Throwable error) {
-        return error.getClass().getSimpleName() + ": " + error.getMessage();
+        // Some libraries quote the whole document.
+        String text = error.getClass().getSimpleName() + ": " + error.getMessage();
+        return text.length() > 500 ? text.substring(0, 500) : text;
     }
 
     private static void say(Map<String, Object> message) {

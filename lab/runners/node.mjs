@@ -45,7 +45,9 @@ const say = (message) => {
 process.stdout.write = process.stderr.write.bind(process.stderr);
 
 const now = () => process.hrtime.bigint();
-const told = (error) => `${error?.name ?? "Error"}: ${error?.message ?? error}`;
+// Some libraries quote the whole document. Cut between code points: half of one is not valid JSON.
+const told = (error) =>
+  [...`${error?.name ?? "Error"}: ${error?.message ?? error}`.slice(0, 1001)].slice(0, 500).join("");
 
 let adapter;
 let documents = [];

@@ -163,6 +163,11 @@ def check(contender, command):
     return {"documents": count, "decode_ns": spent[0], "encode_ns": whole - spent[0]}
 
 
+def told(error):
+    """An error in words; some libraries quote the whole document."""
+    return f"{type(error).__name__}: {error}"[:500]
+
+
 class RunnerError(Exception):
     """An error before the library had the data: it says nothing about the library."""
 
@@ -173,7 +178,7 @@ def plain_in(contender, document):
     try:
         return from_plain(json.loads(document))
     except Exception as error:
-        raise RunnerError(f"{type(error).__name__}: {error}") from error
+        raise RunnerError(told(error)) from error
 
 
 def prepare(contender, command):
@@ -306,7 +311,7 @@ def main():
         say({"ok": False, "missing": str(error), "runtime": runtime})
         return
     except Exception as error:
-        say({"ok": False, "error": f"{type(error).__name__}: {error}", "runtime": runtime})
+        say({"ok": False, "error": told(error), "runtime": runtime})
         return
     for line in sys.stdin.buffer:
         command = json.loads(line)
@@ -317,7 +322,7 @@ def main():
         except RunnerError as error:
             say({"ok": False, "error": str(error), "by": "runner"})
         except Exception as error:
-            say({"ok": False, "error": f"{type(error).__name__}: {error}"})
+            say({"ok": False, "error": told(error)})
 
 
 main()

@@ -295,7 +295,8 @@ end
 def say(message) = ANSWERS.write("#{SAY.call(message)}\n")
 
 # A library's message may contain any bytes; the protocol is UTF-8.
-def told(error) = "#{error.class}: #{error.message}".dup.force_encoding(Encoding::UTF_8).scrub
+# Some libraries quote the whole document.
+def told(error) = "#{error.class}: #{error.message}".dup.force_encoding(Encoding::UTF_8).scrub[0, 500]
 
 runtime = Host.runtime
 begin

@@ -108,10 +108,7 @@ fn without_time_nobody_is_tried_and_it_is_said() {
     let report = run(&options, &mut Quiet).unwrap();
     assert!(row(&report, "test honest").safety.is_none());
     assert!(
-        report
-            .notes
-            .iter()
-            .any(|note| note.starts_with("1 contenders have not been safety-tested")),
+        report.notes.iter().any(|note| note.starts_with("1 contender has not been safety-tested")),
         "{:?}",
         report.notes
     );

@@ -4,6 +4,7 @@
 // format: json
 // gives: data
 // install: regauge measure --setup java
+// needs: {data}/java/fastjson2-*.jar
 // untrusted: safe
 // Its defaults, except that null members are written, and numbers with a fraction are read as
 // Double, like the others', instead of BigDecimal.

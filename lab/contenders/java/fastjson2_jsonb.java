@@ -5,6 +5,7 @@
 // made from: json
 // gives: data
 // install: regauge measure --setup java
+// needs: {data}/java/fastjson2-*.jar
 // untrusted: safe
 // JSONB, fastjson2's own binary JSON (not the database format), with null members.
 import com.alibaba.fastjson2.JSON;

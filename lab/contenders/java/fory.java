@@ -5,6 +5,7 @@
 // made from: json
 // gives: data
 // install: regauge measure --setup java
+// needs: {data}/java/fory-core-*.jar
 // untrusted: safe
 // Apache Fory for Java only, which its manual calls faster than its cross-language format. Classes
 // must be registered, which is its default; those of plain values are.

@@ -4,6 +4,7 @@
 // format: cbor
 // gives: data
 // install: regauge measure --setup java
+// needs: {data}/java/jackson-dataformat-cbor-*.jar
 // untrusted: safe
 // One mapper for all calls, with its defaults.
 import com.fasterxml.jackson.databind.ObjectMapper;

@@ -4,6 +4,7 @@
 // format: json
 // gives: data
 // install: regauge measure --setup java
+// needs: {data}/java/jackson-databind-*.jar
 // untrusted: safe
 // One ObjectMapper for all calls, with its defaults: maps, lists, Integer, Long, BigInteger, Double.
 import com.fasterxml.jackson.databind.ObjectMapper;

@@ -4,6 +4,7 @@
 // format: msgpack
 // gives: data
 // install: regauge measure --setup java
+// needs: {data}/java/jackson-dataformat-msgpack-*.jar
 // untrusted: safe
 // The msgpack project's own format for Jackson: one mapper for all calls, with its defaults.
 import com.fasterxml.jackson.databind.ObjectMapper;

@@ -5,6 +5,7 @@
 // made from: json
 // gives: data
 // install: regauge measure --setup java
+// needs: {data}/java/jackson-dataformat-smile-*.jar
 // untrusted: safe
 // Smile, Jackson's own binary JSON, with its defaults (names are shared, values are not).
 import com.fasterxml.jackson.databind.ObjectMapper;

@@ -4,6 +4,7 @@
 // format: yaml
 // gives: data
 // install: regauge measure --setup java
+// needs: {data}/java/snakeyaml-*.jar
 // untrusted: safe
 // yaml: 1.1
 // Yaml is not thread-safe and keeps state: its manual creates a new one for each document. Uses the

@@ -4,6 +4,7 @@
 // format: json
 // gives: data
 // install: regauge measure --setup java
+// needs: {data}/java/wast-*.jar
 // untrusted: safe
 // Its defaults, through a String: `toJsonBytes` of 0.0.28 writes invalid UTF-8 for texts like "é".
 import io.github.wycst.wast.json.JSON;

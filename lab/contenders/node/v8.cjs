@@ -5,7 +5,7 @@
 // made from: json
 // gives: data
 // install: comes with Node.js
-// untrusted: its manual says so of bytes from strangers: they may crash the process
+// untrusted: its manual warns that bytes from strangers may crash the process
 // V8's structured clone format. It can be read by the same version or a newer one.
 const v8 = require("node:v8");
 

@@ -222,7 +222,11 @@ pub(crate) fn say<T: Serialize>(
     }
     match answer {
         Ok(value) => serde_json::to_writer(&mut *answers, &Done { ok: true, value })?,
-        Err(error) => serde_json::to_writer(&mut *answers, &Raised { ok: false, error })?,
+        Err(error) => {
+            // Some libraries quote the whole document.
+            let error = error.chars().take(500).collect();
+            serde_json::to_writer(&mut *answers, &Raised { ok: false, error })?;
+        }
     }
     answers.write_all(b"\n")?;
     answers.flush()

@@ -1,5 +1,6 @@
 //! Fills the report's rows from the results of checks and race.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::judge::summary::{self, Moments};
@@ -109,6 +110,7 @@ pub(crate) fn fill(
                 row.version = compared.hello.version;
                 row.output_bytes = Some(compared.output_bytes);
                 row.output_gzip_bytes = Some(compared.output_gzip_bytes);
+                row.output_compressed = compared.output_compressed;
                 row.losses = compared.losses;
                 row.wrong = compared.wrong;
                 row.wrong_documents = compared.wrong_documents;
@@ -213,6 +215,7 @@ fn blank(contender: &Contender, references: &References) -> Row {
         unsafe_because: contender.unsafe_because.clone(),
         output_bytes: None,
         output_gzip_bytes: None,
+        output_compressed: BTreeMap::new(),
         losses: Vec::new(),
         wrong: Vec::new(),
         wrong_documents: 0,
@@ -253,9 +256,12 @@ pub(crate) fn note_safety(
         }
     }
     if no_time > 0 {
+        let (who, them) = match no_time {
+            1 => ("1 contender has".to_owned(), "it"),
+            _ => (format!("{no_time} contenders have"), "them"),
+        };
         report.notes.push(format!(
-            "{no_time} contenders have not been safety-tested in these versions; --safety all tests \
-             them."
+            "{who} not been safety-tested in this version; --safety all tests {them}."
         ));
     }
 }

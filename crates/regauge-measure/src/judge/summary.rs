@@ -1,7 +1,7 @@
 //! Turns samples into estimates, ratios and an order.
 
 use crate::model::noise;
-use crate::model::report::{Cold, Report, Row, Series, Timing};
+use crate::model::report::{Cold, Dropped, Report, Row, Series, Timing};
 use crate::model::runtime::Runtime;
 use crate::model::stats::{self, Estimate, Grouped, List};
 use crate::model::wire::Gives;
@@ -169,8 +169,20 @@ pub fn rank(report: &mut Report, seed: u64) {
             timing.decode_ratio = Some(against(&[decode], &[&decoder.decode]));
             timing.encode_ratio = Some(against(&[encode], &[&encoder.encode]));
             timing.ratio = both;
+            row.dropped = row.dropped.and_then(|dropped| confirmed(dropped, timing));
         }
     }
+}
+
+/// Returns how much slower than the best a contender that left the race is at least, or nothing if its
+/// interval does not say so: when it left, another one may have been the best.
+fn confirmed(dropped: Dropped, timing: &Timing) -> Option<Dropped> {
+    // One sample may be the pass of a check, which is divided by what other checks may have cost it.
+    let at_least = match timing.decode.samples_ns.len() {
+        0 | 1 => dropped.at_least.min(timing.ratio.low),
+        _ => timing.ratio.low,
+    };
+    (at_least > 1.0).then_some(Dropped { at_least, ..dropped })
 }
 
 /// Returns the runtime and kind of every group of rows that may be compared, in the order of the
@@ -199,4 +211,37 @@ pub fn ratio(these: &[&Series], those: &[&Series], seed: u64) -> Estimate {
         medians[..split].iter().sum::<f64>() / medians[split..].iter().sum::<f64>()
     };
     judged(stats::ratio_of_processes(&grouped, seed, number), &lists)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::report::small;
+
+    #[test]
+    fn at_least_is_against_the_best_that_is_shown() {
+        let mut report = small::empty();
+        let around = |ns: f64| [ns, ns * 1.01, ns * 1.02, ns * 1.03];
+        let row = |name: &str, ns: f64| small::row(name, "json", 10, &around(ns), &around(ns));
+        let left = |at_least: f64, row: Row| Row {
+            dropped: Some(Dropped { at_least, processes: 1 }),
+            ..row
+        };
+        report.rows = vec![
+            left(2.2, row("first", 100.0)),
+            row("best", 120.0),
+            left(9.0, row("middling", 240.0)),
+            left(3.0, small::row("check", "json", 10, &[1_000.0], &[1_000.0])),
+        ];
+        rank(&mut report, 1);
+        let dropped = |name: &str| {
+            let row = report.rows.iter().find(|row| row.contender == name).unwrap();
+            (row.dropped.map(|one| one.at_least), row.timing.as_ref().unwrap().ratio.low)
+        };
+        assert_eq!(dropped("first").0, None, "it has the best time");
+        let (at_least, low) = dropped("middling");
+        assert_eq!(at_least, Some(low));
+        assert!(low > 1.5 && low < 2.5, "{low}");
+        assert_eq!(dropped("check").0, Some(3.0), "a pass of a check proves less");
+    }
 }

@@ -14,6 +14,7 @@ use crate::plan::options::{Progress, Stage};
 use crate::plan::reference::References;
 use crate::run::check::{self, Blame, Compared, Outcome, Terms};
 use crate::run::checks::Check;
+use crate::run::compression::{GZIP, grown};
 use crate::run::gzip::gzip_of;
 use crate::run::timed;
 
@@ -27,6 +28,8 @@ pub(crate) struct Finals<'f> {
     pub part_gzip: &'f [(String, u64)],
     pub whole: &'f References,
     pub gzip: &'f [(String, u64)],
+    /// Whether those are scaled from the part.
+    pub is_gzip_scaled: bool,
 }
 
 impl Finals<'_> {
@@ -60,7 +63,8 @@ impl Finals<'_> {
                     continue;
                 }
                 let row = self.row(report, *index);
-                if let Some(fallen) = row.and_then(|row| settle(row, outcome)) {
+                if let Some(fallen) = row.and_then(|row| settle(row, outcome, self.is_gzip_scaled))
+                {
                     untimed.push(fallen);
                 }
             }
@@ -93,6 +97,7 @@ impl Finals<'_> {
             compile: Duration::ZERO,
             sample_min: None,
             probe: self.check.options.probe,
+            outputs: self.check.outputs,
         };
         let (contender, launch) = (&self.check.contenders[index], &self.check.launches[index]);
         let gzip = |name: &str| gzip_of(self.gzip, name);
@@ -119,14 +124,17 @@ impl Finals<'_> {
             same.or(references.list.first())
                 .map_or((1, 1), |one| (one.bytes.max(1), gzip_of(gzip, &one.name()).max(1)))
         };
-        let larger = |bytes: Option<u64>, part: u64, whole: u64| {
-            bytes.map(|bytes| (u128::from(bytes) * u128::from(whole) / u128::from(part)) as u64)
-        };
         for row in &mut report.rows {
             let part = sizes(self.part, self.part_gzip, &row.format);
             let whole = sizes(self.whole, self.gzip, &row.format);
-            row.output_bytes = larger(row.output_bytes, part.0, whole.0);
-            row.output_gzip_bytes = larger(row.output_gzip_bytes, part.1, whole.1);
+            row.output_bytes = row.output_bytes.map(|bytes| grown(bytes, part.0, whole.0));
+            row.output_gzip_bytes =
+                row.output_gzip_bytes.map(|bytes| grown(bytes, part.1, whole.1));
+            for (codec, bytes) in &mut row.output_compressed {
+                let (part, whole) =
+                    if codec == GZIP { (part.1, whole.1) } else { (part.0, whole.0) };
+                *bytes = grown(*bytes, part, whole);
+            }
         }
     }
 }
@@ -142,10 +150,10 @@ fn is_out_of_time(outcome: &Outcome, patience: Duration) -> bool {
 }
 
 /// Updates a row with the result for the whole file; returns why it fails, if it does.
-fn settle(row: &mut Row, outcome: Outcome) -> Option<Untimed> {
+fn settle(row: &mut Row, outcome: Outcome, is_gzip_scaled: bool) -> Option<Untimed> {
     let (why, is_ruled_out) = match outcome {
         Outcome::Compared(compared) if compared.wrong.is_empty() => {
-            accept(row, *compared);
+            accept(row, *compared, is_gzip_scaled);
             return None;
         }
         Outcome::Compared(compared) => {
@@ -166,9 +174,16 @@ fn settle(row: &mut Row, outcome: Outcome) -> Option<Untimed> {
     Some(no_times(row, why, is_ruled_out))
 }
 
-fn accept(row: &mut Row, compared: Compared) {
+/// Updates a row whose output is right on the whole. Compressed sizes are compared with those of libraries
+/// that were not checked on the whole, so they stay scaled if those are.
+fn accept(row: &mut Row, compared: Compared, is_gzip_scaled: bool) {
     row.output_bytes = Some(compared.output_bytes);
-    row.output_gzip_bytes = Some(compared.output_gzip_bytes);
+    if !is_gzip_scaled {
+        row.output_gzip_bytes = Some(compared.output_gzip_bytes);
+        if let Some(bytes) = row.output_compressed.get_mut(GZIP) {
+            *bytes = compared.output_gzip_bytes;
+        }
+    }
     row.losses = compared.losses;
     row.whole = Some(Whole {
         decode_ns: compared.first_decode_ns,

@@ -18,7 +18,7 @@ use crate::plan::folders::{file_name, subfolder, work_dir};
 use crate::plan::options::{BUDGET, Options, Progress, Stage, When};
 use crate::plan::reference::{References, Shape};
 use crate::plan::{contender, launch, order};
-use crate::run::checks::Check;
+use crate::run::checks::{Absent, Check};
 use crate::run::gzip::{gzip_all, gzip_scaled};
 use crate::run::{compression, sift, timed};
 use finals::Finals;
@@ -55,7 +55,8 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
         progress.left(options.budget);
     }
     progress.begin(Stage::References, 1);
-    let mut whole = References::write(&files, &subfolder(work.path(), "whole")?)?;
+    let needed = order::needed(options, &runners)?;
+    let mut whole = References::write_needed(&files, needed, &subfolder(work.path(), "whole")?)?;
     let mut contenders = order::chosen(options, &runners, &files, &mut whole)?;
     // Large data is checked and timed on a part, the same for all, and the winners on the whole.
     let smaller = match may_be_smaller(options) {
@@ -82,6 +83,8 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
         options,
         runners: &runners,
         began,
+        outputs: &compression::Outputs::default(),
+        absent: &Absent::default(),
     };
     let mut outcomes = check.all(&references, &gzip, progress)?;
     if options.common
@@ -98,6 +101,8 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
         outcomes.clear();
         outcomes = Check { began: Instant::now(), ..check }.all(&references, &gzip, progress)?;
     }
+    let is_gzip_scaled = whole_gzip.is_none();
+    check.settle(&mut outcomes, progress)?;
     let whole_gzip = whole_gzip.unwrap_or_else(|| gzip_scaled(&gzip, &references, &whole));
 
     let tried = check.safety(&outcomes, progress)?;
@@ -167,6 +172,7 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
             part_gzip: &gzip,
             whole: &whole,
             gzip: &whole_gzip,
+            is_gzip_scaled,
         };
         finals.enlarge(&mut report);
         if has_finals {
@@ -189,7 +195,9 @@ pub fn chosen(options: &Options) -> Result<Vec<Contender>, Error> {
     let runners = runtime::with(&options.runners)?;
     order::known_runtimes(options, &runners)?;
     let files = options.input_files()?;
-    let mut references = References::write(&files, &subfolder(work.path(), "whole")?)?;
+    let needed = order::needed(options, &runners)?;
+    let folder = subfolder(work.path(), "whole")?;
+    let mut references = References::write_needed(&files, needed, &folder)?;
     order::chosen(options, &runners, &files, &mut references)
 }
 

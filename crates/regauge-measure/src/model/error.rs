@@ -35,6 +35,8 @@ pub enum Error {
     },
     /// The choice of contenders leaves none.
     NoContender(String),
+    /// There is no such runtime.
+    NoRuntime(String),
     /// The task does not exist, or cannot run on this data.
     Task(String),
     /// A step of the set-up failed.
@@ -56,6 +58,7 @@ impl fmt::Display for Error {
             }
             Error::Input(message)
             | Error::NoContender(message)
+            | Error::NoRuntime(message)
             | Error::Task(message)
             | Error::Setup(message) => out.write_str(message),
             Error::Adapter { path, reason } => {

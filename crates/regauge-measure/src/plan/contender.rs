@@ -49,6 +49,8 @@ pub struct Contender {
     pub gems: Vec<String>,
     /// Debian packages that hold it, for the set-up.
     pub debian: Vec<String>,
+    /// A file without which it need not be tried, as a template: a jar of the set-up.
+    pub(crate) needs: Option<String>,
     /// Why it must not decode untrusted bytes, or nothing if it may.
     pub unsafe_because: Option<String>,
     /// Whether the YAML that it writes is to be read as YAML 1.1.
@@ -182,6 +184,7 @@ impl Contender {
             install: need("install")?.to_owned(),
             gems: head.words("gem"),
             debian: head.words("debian"),
+            needs: head.get("needs").map(str::to_owned),
             limits: head.get("limits").map(str::to_owned),
             unsafe_because: (untrusted != "safe").then(|| untrusted.to_owned()),
             is_usual: usual,
@@ -247,6 +250,7 @@ impl Contender {
             install: "part of regauge".to_owned(),
             gems: Vec::new(),
             debian: Vec::new(),
+            needs: None,
             unsafe_because: None,
             writes_yaml_11: false,
             pace: None,

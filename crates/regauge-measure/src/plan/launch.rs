@@ -84,6 +84,10 @@ pub(crate) fn all<'r>(
             lab: work.to_path_buf(),
             ..Places::default()
         };
+        if let Some(file) = contender.needs.as_deref().and_then(|needs| places.lacks(needs)) {
+            contender.hindrance = Some(Hindrance::Missing(format!("{file} is missing")));
+            continue;
+        }
         if runner.build.is_some() {
             places.built = built_folder(options, runner, &places, work, index);
         }
@@ -113,12 +117,17 @@ pub(crate) fn translate_all(
     let mut contenders = contender::all();
     contenders.retain(|one| one.runtime == runtime);
     let (_, translations) = all(&options, carried(), &mut contenders, work.path());
+    let lacking = contenders.iter().filter_map(|one| match (&one.needs, &one.hindrance) {
+        (Some(_), Some(Hindrance::Missing(why))) => Some((one.name.clone(), why.clone())),
+        _ => None,
+    });
+    let lacking: Vec<(String, String)> = lacking.collect();
     let failed = parallel::map(&translations, usize::MAX, &|one| {
         let translation = one.as_ref()?;
         let (Hindrance::Missing(why) | Hindrance::Broken(why)) = translation.make().err()?;
         Some((translation.places.adapter.display().to_string(), why))
     });
-    Ok(failed.into_iter().flatten().collect())
+    Ok(lacking.into_iter().chain(failed.into_iter().flatten()).collect())
 }
 
 /// Returns the interpreter that the user named for a runtime: a command, or a file relative to the

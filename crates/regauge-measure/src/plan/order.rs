@@ -9,7 +9,7 @@ use crate::model::wire::{Gives, Wire};
 use crate::plan::contender::{self, Contender};
 use crate::plan::input::Files;
 use crate::plan::options::Options;
-use crate::plan::reference::{References, Shape};
+use crate::plan::reference::{Needed, References, Shape};
 use crate::plan::{folders, launch, nearest};
 
 /// Refuses an interpreter for a runtime that does not exist: it would not be missed before the end.
@@ -23,6 +23,25 @@ pub(crate) fn known_runtimes(options: &Options, runners: &[RunnerFile]) -> Resul
     let known = known().collect::<Vec<_>>().join(", ");
     let message = format!("no runtime is called {wrong}, expected one of {known}{nearest}");
     Err(Error::NoContender(message))
+}
+
+/// Returns the formats that are needed of large data: of the contenders that the user named, or all.
+pub(crate) fn needed(options: &Options, runners: &[RunnerFile]) -> Result<Option<Needed>, Error> {
+    if options.only.is_empty() || !options.take_part.is_empty() {
+        return Ok(None);
+    }
+    let mut list = contender::with(runners);
+    for path in &options.adapters {
+        list.extend(Contender::from_file(path, runners)?);
+    }
+    let mut wires: Vec<Wire> = Vec::new();
+    for one in list.iter().filter(|one| options.only.iter().any(|part| is_named(one, part))) {
+        let wire = if one.made_from_json { Wire::Json } else { one.wire };
+        if !wires.contains(&wire) {
+            wires.push(wire);
+        }
+    }
+    Ok(Some(Needed { above: options.part_size.whole, wires }))
 }
 
 /// Returns the contenders that support this kind of data and that the user wants.

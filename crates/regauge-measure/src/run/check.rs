@@ -1,6 +1,7 @@
 //! Checks correctness before speed: regauge reads a contender's output for the reference bytes back
 //! and compares it with the original.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -17,6 +18,7 @@ use crate::model::wire::Wire;
 use crate::plan::contender::{Contender, Hindrance};
 use crate::plan::launch::Launch;
 use crate::plan::reference::{self, Bytes, References, Shape, Values};
+use crate::run::compression::{GZIP, Outputs};
 use crate::run::gzip::gzip_bytes;
 use crate::run::process::{Process, Trouble};
 use crate::run::sampler::{FirstLap, Live, Load, first_lap};
@@ -68,6 +70,8 @@ pub(crate) struct Compared {
     pub probes_ns: [f64; 2],
     pub output_bytes: u64,
     pub output_gzip_bytes: u64,
+    /// Its sizes after every compression; empty if it is the reference.
+    pub output_compressed: BTreeMap<String, u64>,
     pub losses: Vec<Loss>,
     pub wrong: Vec<Loss>,
     pub wrong_documents: u64,
@@ -102,6 +106,8 @@ pub(crate) struct Terms<'t> {
     pub sample_min: Option<Duration>,
     /// The short fixed piece of work.
     pub probe: fn() -> Duration,
+    /// The compressed sizes of the outputs so far.
+    pub outputs: &'t Outputs,
 }
 
 /// Returns the file that a contender loads. A format that only its runtime writes is written first,
@@ -241,14 +247,16 @@ fn try_check(
         let options = reference::options_for(contender, original.format);
         compare(original, &readable, &options, marc).map_err(Trouble::Raised)?
     };
-    let own_gzip = |path: &Path| gzip_bytes(path).map_err(here);
-    let output_gzip_bytes = match (same, contender.made_from_json) {
-        (true, false) => reference_gzip(&original.name()),
-        _ => own_gzip(&out)?,
+    let (output_gzip_bytes, output_compressed) = match (same, contender.made_from_json) {
+        (true, false) => (reference_gzip(&original.name()), BTreeMap::new()),
+        _ => {
+            let sizes = terms.outputs.sizes(&out).map_err(here)?;
+            (sizes[GZIP], sizes)
+        }
     };
     let own_reference = if contender.made_from_json {
         let bytes = std::fs::metadata(&load.path).map(|data| data.len()).unwrap_or_default();
-        Some((bytes, if same { output_gzip_bytes } else { own_gzip(&load.path)? }))
+        Some((bytes, if same { output_gzip_bytes } else { gzip_bytes(&load.path).map_err(here)? }))
     } else {
         None
     };
@@ -279,6 +287,7 @@ fn try_check(
         probes_ns,
         output_bytes,
         output_gzip_bytes,
+        output_compressed,
         losses,
         wrong: wrong.into_iter().map(Loss::of).collect(),
         wrong_documents,

@@ -1,5 +1,6 @@
 //! Checks every contender, as many at a time as there are cores, and within the budget.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,15 +9,17 @@ use std::time::{Duration, Instant};
 
 use crate::model::error::Error;
 use crate::model::machine;
-use crate::model::runtime::RunnerFile;
-use crate::plan::contender::Contender;
+use crate::model::runtime::{RunnerFile, Runtime};
+use crate::plan::contender::{Contender, Source};
 use crate::plan::folders::subfolder;
 use crate::plan::launch::{Launch, Translation};
 use crate::plan::options::{Options, Progress, Stage, When};
 use crate::plan::order;
 use crate::plan::reference::References;
 use crate::run::check::{self, Compared, Outcome, Terms};
+use crate::run::compression::Outputs;
 use crate::run::gzip::gzip_of;
+use crate::run::process::{Process, Trouble};
 use crate::run::safety;
 
 /// The part of the budget that checks may take in any case, if as much is left for the clock: where
@@ -48,6 +51,10 @@ fn may_check(began: Duration, checking: Duration, budget: Duration, share: f64) 
         || (checking < budget.mul_f64(CHECK_LEAST) && began < budget.mul_f64(1.0 - CHECK_LEAST))
 }
 
+/// The part of the budget in which libraries that were not reached are looked for, and the least.
+const SETTLE_SHARE: f64 = 0.05;
+const SETTLE_LEAST: Duration = Duration::from_secs(2);
+
 /// What every check needs.
 pub(crate) struct Check<'c> {
     pub contenders: &'c [Contender],
@@ -58,6 +65,39 @@ pub(crate) struct Check<'c> {
     pub runners: &'c [RunnerFile],
     /// When the run began.
     pub began: Instant,
+    /// The compressed sizes of the contenders' outputs.
+    pub outputs: &'c Outputs,
+    /// The libraries that are not installed, as far as is known.
+    pub absent: &'c Absent,
+}
+
+/// Libraries that are not installed, and why not. Contenders that are installed by the same command share one
+/// try.
+#[derive(Debug, Default)]
+pub(crate) struct Absent(Mutex<HashMap<Key, String>>);
+
+/// A runtime, a library and how to install it.
+type Key = (Runtime, String, String);
+
+impl Absent {
+    /// Returns what identifies the installation of a contender; nothing for the user's own, which may need
+    /// anything.
+    fn key(contender: &Contender) -> Option<Key> {
+        let is_carried = matches!(contender.source, Source::Carried(_));
+        let key = || (contender.runtime, contender.library.clone(), contender.install.clone());
+        is_carried.then(key)
+    }
+
+    fn note(&self, contender: &Contender, outcome: &Outcome) {
+        if let (Outcome::Missing(why), Some(key)) = (outcome, Absent::key(contender)) {
+            self.0.lock().expect("no panic while locked").insert(key, why.clone());
+        }
+    }
+
+    fn of(&self, contender: &Contender) -> Option<String> {
+        let key = Absent::key(contender)?;
+        self.0.lock().expect("no panic while locked").get(&key).cloned()
+    }
 }
 
 impl Check<'_> {
@@ -122,6 +162,9 @@ impl Check<'_> {
             if let Some(hindrance) = &self.contenders[index].hindrance {
                 return Outcome::hindered(hindrance);
             }
+            if let Some(why) = self.absent.of(&self.contenders[index]) {
+                return Outcome::Missing(why);
+            }
             if !self.has_time(&self.contenders[index], checking.elapsed()) {
                 return Outcome::NotReached;
             }
@@ -147,11 +190,72 @@ impl Check<'_> {
                 },
                 sample_min: self.options.sample_at_once.then_some(self.options.sample_min),
                 probe: self.options.probe,
+                outputs: self.outputs,
             };
             let gzip = |name: &str| gzip_of(gzip, name);
             let launch = &self.launches[index];
-            check::check(contender, launch, references, &gzip, folder, &terms)
+            let outcome = check::check(contender, launch, references, &gzip, folder, &terms);
+            self.absent.note(contender, &outcome);
+            outcome
         })
+    }
+
+    /// Finds out which of the contenders that were not reached are not installed: those are missing, not late.
+    /// One of each library is started, in a part of the budget; a runtime that starts slowly is left alone.
+    pub(crate) fn settle(
+        &self,
+        outcomes: &mut [Outcome],
+        progress: &mut dyn Progress,
+    ) -> Result<(), Error> {
+        let is_open = |outcomes: &[Outcome], index: usize| {
+            matches!(outcomes[index], Outcome::NotReached)
+                && self.absent.of(&self.contenders[index]).is_none()
+        };
+        let is_quick = |runtime: Runtime| {
+            !self.runners.iter().any(|one| one.runtime == runtime && one.starts_slowly)
+        };
+        let reached = |outcomes: &[Outcome], key: &Key| {
+            outcomes.iter().zip(self.contenders).any(|(outcome, one)| {
+                !matches!(outcome, Outcome::NotReached) && Absent::key(one).as_ref() == Some(key)
+            })
+        };
+        let mut keys: Vec<Key> = Vec::new();
+        let mut due: Vec<usize> = Vec::new();
+        for (index, contender) in self.contenders.iter().enumerate() {
+            let Some(key) = Absent::key(contender) else { continue };
+            let is_due = is_open(outcomes, index)
+                && is_quick(contender.runtime)
+                && self.translations[index].is_none()
+                && !keys.contains(&key)
+                && !reached(outcomes, &key);
+            if is_due {
+                keys.push(key);
+                due.push(index);
+            }
+        }
+        let began = Instant::now();
+        let limit = self.options.budget.mul_f64(SETTLE_SHARE).max(SETTLE_LEAST);
+        if !due.is_empty() {
+            self.each(&due, Stage::Check, progress, &|index, _| {
+                let left = limit.saturating_sub(began.elapsed());
+                if left.is_zero() || self.options.is_stopped() {
+                    return;
+                }
+                if let Err(Trouble::Missing(why) | Trouble::NoRuntime(why)) =
+                    Process::start(&self.launches[index], left)
+                {
+                    self.absent.note(&self.contenders[index], &Outcome::Missing(why));
+                }
+            })?;
+        }
+        for (outcome, contender) in outcomes.iter_mut().zip(self.contenders) {
+            if matches!(outcome, Outcome::NotReached)
+                && let Some(why) = self.absent.of(contender)
+            {
+                *outcome = Outcome::Missing(why);
+            }
+        }
+        Ok(())
     }
 
     /// Gives hostile documents to every contender that runs, as many at a time as there are

@@ -4,11 +4,14 @@
 //! All bytes of a reference are one stream. Buffers are kept between passes, so that the cost of
 //! allocating memory is not counted repeatedly.
 
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{DefaultHasher, Hasher};
 use std::io::{Read, Write};
+use std::path::Path;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use flate2::read::GzDecoder;
-use flate2::write::GzEncoder;
 
 use crate::model::error::Error;
 use crate::model::random::Random;
@@ -16,7 +19,7 @@ use crate::model::report::Compression;
 use crate::model::stats::{self, Estimate};
 use crate::plan::options::{Progress, Stage};
 use crate::plan::reference::{Bytes, References};
-use crate::run::gzip::gzip_of;
+use crate::run::gzip::{gzip, gzip_bytes, gzip_of};
 
 /// Samples of each, if there is time.
 const SAMPLES_MAX: usize = 9;
@@ -29,12 +32,15 @@ enum Codec {
     Lz4,
 }
 
+/// The codec whose sizes have columns of their own.
+pub(crate) const GZIP: &str = "gzip -6";
+
 const CODECS: [Codec; 3] = [Codec::Gzip, Codec::Zstd, Codec::Lz4];
 
 impl Codec {
     fn name(self) -> &'static str {
         match self {
-            Codec::Gzip => "gzip -6",
+            Codec::Gzip => GZIP,
             Codec::Zstd => "zstd -3",
             Codec::Lz4 => "lz4",
         }
@@ -44,11 +50,7 @@ impl Codec {
     fn compress(self, plain: &[u8], packed: &mut Vec<u8>) -> std::io::Result<()> {
         packed.clear();
         match self {
-            Codec::Gzip => {
-                let mut encoder = GzEncoder::new(packed, flate2::Compression::new(6));
-                encoder.write_all(plain)?;
-                encoder.finish().map(|_| ())
-            }
+            Codec::Gzip => gzip(plain, packed).map(|_| ()),
             Codec::Zstd => {
                 let mut encoder = zstd::Encoder::new(packed, 3)?;
                 encoder.write_all(plain)?;
@@ -71,6 +73,44 @@ impl Codec {
             Codec::Lz4 => lz4_flex::frame::FrameDecoder::new(packed).read_to_end(plain),
         }
         .map(|_| ())
+    }
+}
+
+/// Larger outputs are only gzipped: they would be held in memory.
+const OUTPUT_MAX: u64 = 64 << 20;
+
+/// The compressed sizes of contenders' outputs, by codec. Contenders often write the same bytes, which are
+/// compressed once.
+#[derive(Debug, Default)]
+pub(crate) struct Outputs {
+    known: Mutex<HashMap<(u64, u64), BTreeMap<String, u64>>>,
+}
+
+impl Outputs {
+    /// Returns the sizes of a file with every codec, or with gzip alone if it is large.
+    ///
+    /// # Errors
+    /// `Io`, when it cannot be read.
+    pub(crate) fn sizes(&self, path: &Path) -> Result<BTreeMap<String, u64>, Error> {
+        let bytes = std::fs::metadata(path).map_err(Error::io("read", path))?.len();
+        if bytes > OUTPUT_MAX {
+            return Ok(BTreeMap::from([(GZIP.to_owned(), gzip_bytes(path)?)]));
+        }
+        let plain = std::fs::read(path).map_err(Error::io("read", path))?;
+        let mut hasher = DefaultHasher::new();
+        hasher.write(&plain);
+        let key = (bytes, hasher.finish());
+        if let Some(sizes) = self.known.lock().expect("no panic while locked").get(&key) {
+            return Ok(sizes.clone());
+        }
+        let mut sizes = BTreeMap::new();
+        let mut packed = Vec::new();
+        for codec in CODECS {
+            codec.compress(&plain, &mut packed).map_err(Error::io("compress", path))?;
+            sizes.insert(codec.name().to_owned(), packed.len() as u64);
+        }
+        self.known.lock().expect("no panic while locked").insert(key, sizes.clone());
+        Ok(sizes)
     }
 }
 
@@ -153,6 +193,11 @@ pub(crate) fn measure(
     Ok(lists)
 }
 
+/// Scales a size of a part to the whole, as `part` grows to `whole`.
+pub(crate) fn grown(bytes: u64, part: u64, whole: u64) -> u64 {
+    (u128::from(bytes) * u128::from(whole) / u128::from(part.max(1))) as u64
+}
+
 /// Scales the compression of a part to the whole: times and sizes in proportion to the bytes, but
 /// `gzip` is the size after gzip. The result is in the order of the whole, which may lack a format that
 /// holds the part.
@@ -177,9 +222,9 @@ pub(crate) fn of_the_whole(
         list.iter()
             .map(|one| Compression {
                 codec: one.codec.clone(),
-                bytes: match one.codec == Codec::Gzip.name() {
+                bytes: match one.codec == GZIP {
                     true => gzip_of(gzip, &large.name()),
-                    false => (one.bytes as f64 * factor) as u64,
+                    false => grown(one.bytes, small.bytes, large.bytes),
                 },
                 compress_ns: scaled(one.compress_ns, factor),
                 decompress_ns: scaled(one.decompress_ns, factor),
@@ -194,7 +239,7 @@ mod tests {
     use super::*;
     use crate::plan::input::{Files, InputFile};
     use crate::plan::options::Quiet;
-    use crate::run::gzip::{gzip_bytes, gzip_scaled};
+    use crate::run::gzip::gzip_scaled;
 
     fn references(folder: &std::path::Path) -> References {
         let path = folder.join("a.ndjson");
@@ -221,10 +266,29 @@ mod tests {
                 assert!(0.0 < time.low && time.low <= time.median && time.median <= time.high);
                 assert!(one.decompress_ns.median > 0.0);
             }
-            // The same compressor, fed in one piece there and in many here: a byte more or less.
-            let size = gzip_bytes(&bytes.path).unwrap();
-            assert!(list[0].bytes.abs_diff(size) <= 1 + size / 1_000, "{list:?}: {size}");
+            assert_eq!(
+                list[0].bytes,
+                gzip_bytes(&bytes.path).unwrap(),
+                "one size for the same bytes"
+            );
+            let sizes = Outputs::default().sizes(&bytes.path).unwrap();
+            assert!(list.iter().all(|one| sizes[&one.codec] == one.bytes), "{sizes:?}: {list:?}");
         }
+    }
+
+    #[test]
+    fn the_same_output_is_compressed_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("output");
+        std::fs::write(&path, "regauge, ".repeat(1_000)).unwrap();
+        let outputs = Outputs::default();
+        let first = outputs.sizes(&path).unwrap();
+        assert_eq!(first.keys().collect::<Vec<_>>(), ["gzip -6", "lz4", "zstd -3"]);
+        assert_eq!(outputs.sizes(&path).unwrap(), first);
+        assert_eq!(outputs.known.lock().unwrap().len(), 1);
+        std::fs::write(&path, "regauge; ".repeat(1_000)).unwrap();
+        outputs.sizes(&path).unwrap();
+        assert_eq!(outputs.known.lock().unwrap().len(), 2, "as long, but other bytes");
     }
 
     /// A format that cannot hold the whole may hold the part: the others keep their own figures.

@@ -1,6 +1,7 @@
 //! Computes what gzip -6 makes of the reference bytes and of what contenders write.
 
 use std::fs::File;
+use std::io::{Read, Write};
 use std::path::Path;
 
 use flate2::Compression;
@@ -43,17 +44,38 @@ pub(crate) fn gzip_of(sizes: &[(String, u64)], name: &str) -> u64 {
 
 /// Returns the size of a file after gzip -6.
 pub(crate) fn gzip_bytes(path: &Path) -> Result<u64, Error> {
-    let mut file = File::open(path).map_err(Error::io("read", path))?;
-    let mut encoder = GzEncoder::new(Counter(0), Compression::new(6));
-    std::io::copy(&mut file, &mut encoder).map_err(Error::io("read", path))?;
-    let Counter(bytes) = encoder.finish().map_err(Error::io("compress", path))?;
+    let file = File::open(path).map_err(Error::io("read", path))?;
+    let Counter(bytes) = gzip(file, Counter(0)).map_err(Error::io("compress", path))?;
     Ok(bytes)
+}
+
+/// Compresses what `plain` reads into `packed`. All gzip streams are fed in pieces of the same size, because
+/// their sizes depend on it by a byte or two, and the same bytes must have one size everywhere.
+pub(crate) fn gzip<W: Write>(mut plain: impl Read, packed: W) -> std::io::Result<W> {
+    /// A power of two that fits the first-level cache.
+    const PIECE: usize = 1 << 14;
+    let mut encoder = GzEncoder::new(packed, Compression::new(6));
+    let mut piece = vec![0; PIECE];
+    loop {
+        // A reader may return less than it has: the piece is filled.
+        let mut filled = 0;
+        while filled < PIECE {
+            match plain.read(&mut piece[filled..])? {
+                0 => break,
+                more => filled += more,
+            }
+        }
+        if filled == 0 {
+            return encoder.finish();
+        }
+        encoder.write_all(&piece[..filled])?;
+    }
 }
 
 /// Counts what is written to it.
 struct Counter(u64);
 
-impl std::io::Write for Counter {
+impl Write for Counter {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.0 += bytes.len() as u64;
         Ok(bytes.len())

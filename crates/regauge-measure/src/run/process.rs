@@ -54,7 +54,9 @@ impl fmt::Display for Trouble {
                 write!(out, "found {line:?} on its output, expected a reply from the runner")
             }
             Trouble::Silent(after) => {
-                write!(out, "gave no answer within {:.0} s and was stopped", after.as_secs_f64())
+                let digits = usize::from(*after < Duration::from_secs(2));
+                let seconds = after.as_secs_f64().max(0.1);
+                write!(out, "gave no answer within {seconds:.digits$} s and was stopped")
             }
             Trouble::Died(how) => out.write_str(how),
         }
@@ -69,32 +71,15 @@ pub(crate) struct Process {
     lines: Receiver<String>,
     tail: Arc<Mutex<Vec<u8>>>,
     readers: Vec<JoinHandle<()>>,
-    /// Whether its whole group ends with it.
-    apart: bool,
 }
 
 impl Process {
     /// Starts it and waits for its first line.
     pub(crate) fn start(launch: &Launch, patience: Duration) -> Result<(Process, Hello), Trouble> {
-        Process::spawn(launch, patience, false)
-    }
-
-    /// Starts it in its own process group, so that whatever it starts ends with it.
-    pub(crate) fn start_apart(
-        launch: &Launch,
-        patience: Duration,
-    ) -> Result<(Process, Hello), Trouble> {
-        Process::spawn(launch, patience, true)
-    }
-
-    fn spawn(
-        launch: &Launch,
-        patience: Duration,
-        apart: bool,
-    ) -> Result<(Process, Hello), Trouble> {
         let mut command = std::process::Command::new(&launch.program);
         // Ctrl-C on a terminal reaches a whole group of processes. The contenders are to answer
-        // what they were asked, so that what was measured is kept: they get a group each.
+        // what they were asked, so that what was measured is kept: they get a group each. Whatever
+        // they start is in it, and ends with them.
         os::lead_group(&mut command);
         let mut child = command
             .args(&launch.arguments)
@@ -135,7 +120,7 @@ impl Process {
             }),
             std::thread::spawn(move || keep_tail(errors, &kept)),
         ];
-        let mut process = Process { child, group, commands, lines, tail, readers, apart };
+        let mut process = Process { child, group, commands, lines, tail, readers };
         let hello = process.hear(patience)?;
         Ok((process, hello))
     }
@@ -207,7 +192,7 @@ impl Process {
                 }
                 Err(RecvTimeoutError::Timeout) => {
                     if !watch(self) {
-                        return Err(self.post_mortem());
+                        return Err(self.obituary());
                     }
                 }
             }
@@ -258,14 +243,21 @@ impl Process {
     }
 
     fn kill(&mut self) {
-        if self.apart {
-            self.group.kill();
-        }
+        self.group.kill();
         let _ = self.child.kill();
     }
 
-    /// Returns how it ended, and its last output.
+    /// Returns how it ended, and its last output. It has closed its output, so it is given a moment to
+    /// end by itself.
     fn post_mortem(&mut self) -> Trouble {
+        let limit = Instant::now() + Duration::from_millis(500);
+        while Instant::now() < limit && matches!(self.child.try_wait(), Ok(None)) {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        self.obituary()
+    }
+
+    fn obituary(&mut self) -> Trouble {
         self.kill();
         let status = self.child.wait();
         forget(self.child.id());

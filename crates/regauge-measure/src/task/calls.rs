@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use regauge::Format;
 
@@ -29,8 +29,12 @@ use super::figure::Figure;
 const CALLS: u64 = 1_000;
 /// A contender that would take longer for a thousand calls makes fewer, and is scaled up.
 const SAMPLE_NS_MAX: f64 = 1e9;
+const CALLS_MIN: u64 = 10;
 const ROUNDS_MIN: u64 = 5;
 const ROUNDS_MAX: u64 = 15;
+/// The part of the budget in which processes are started, and what the first round may take beyond its own.
+const START_SHARE: f64 = 0.1;
+const LATEST_SHARE: f64 = 0.1;
 
 /// What was measured of one contender, in nanoseconds of a thousand calls, and of a batch.
 #[derive(Debug, Default)]
@@ -130,6 +134,7 @@ pub(super) fn measure(
         std::fs::create_dir_all(&folder).map_err(Error::io("make", &folder))?;
         Ok(folder)
     };
+    let began = Instant::now();
     let one = References::write(&options.input_files()?, &folder("one")?)?;
     if one.shape != Shape::Document {
         return Err(Error::Input(format!(
@@ -158,6 +163,10 @@ pub(super) fn measure(
         if translations[at].as_ref().is_some_and(|translation| translation.make().is_err()) {
             continue;
         }
+        // Two processes each: if time is short, the rest has no figures.
+        if is_over(options, began, START_SHARE) && !workers.is_empty() {
+            continue;
+        }
         for (batch, references) in [(false, &one), (true, &many)] {
             let folder = folder(&format!("calls-{at}-{batch}"))?;
             let process = start(contender, &launches[at], references, &folder, options);
@@ -171,7 +180,6 @@ pub(super) fn measure(
             Op::Encode => timing.encode.estimate_ns.median,
         })
     };
-    let began = Instant::now();
     rounds(&mut workers, Op::Decode, &estimate, began, options, progress);
     rounds(&mut workers, Op::Encode, &estimate, began, options, progress);
     for process in workers.iter_mut().filter_map(|worker| worker.process.take()) {
@@ -214,6 +222,19 @@ fn start(
     Some(process)
 }
 
+/// Returns whether this share of the budget is used up. A number of rounds that was asked for takes what it
+/// takes.
+fn is_over(options: &Options, began: Instant, share: f64) -> bool {
+    options.rounds.is_none() && began.elapsed() >= options.budget.mul_f64(share)
+}
+
+/// Returns how many calls a sample has, if all samples of `workers` are to fit into `left`.
+fn calls_of(call_ns: f64, left: Duration, workers: usize) -> u64 {
+    let samples = (workers.max(1) as u64 * (1 + ROUNDS_MIN)) as f64;
+    let most = SAMPLE_NS_MAX.min(left.as_nanos() as f64 / samples);
+    ((most / call_ns.max(1.0)) as u64).clamp(CALLS_MIN, CALLS)
+}
+
 /// Runs the rehearsal of all contenders, then rounds in shuffled order.
 fn rounds(
     workers: &mut [Worker],
@@ -227,7 +248,14 @@ fn rounds(
         Op::Decode => ("decode-rehearsal", "decode-calls", "batch-decode"),
         Op::Encode => ("encode-rehearsal", "encode-calls", "batch-encode"),
     };
-    progress.begin(Stage::Warm, workers.len() as u64);
+    // Half of the task's budget is for this; decoding gets its half of that.
+    let share = if op == Op::Decode { 0.25 } else { 0.5 };
+    let time = match options.rounds {
+        Some(_) => Duration::MAX,
+        None => options.budget.mul_f64(share).saturating_sub(began.elapsed()),
+    };
+    let count = workers.len();
+    progress.begin(Stage::Warm, count as u64);
     let rehearsing = Instant::now();
     for worker in workers.iter_mut() {
         progress.step(&worker.contender.name);
@@ -240,8 +268,10 @@ fn rounds(
         if worker.batch {
             worker.calls = 1;
         } else {
-            let most = SAMPLE_NS_MAX / estimate(worker.contender, op).max(1.0);
-            worker.calls = (most as u64).clamp(10, CALLS);
+            worker.calls = calls_of(estimate(worker.contender, op), time, count);
+        }
+        if is_over(options, began, share) {
+            continue;
         }
         let taken = worker.sample(op, options);
         if !worker.batch {
@@ -249,8 +279,6 @@ fn rounds(
         }
     }
     let round = rehearsing.elapsed();
-    // Half of the task's budget is for this; decoding gets its half of that.
-    let share = if op == Op::Decode { 0.25 } else { 0.5 };
     let left = options.budget.mul_f64(share).saturating_sub(began.elapsed());
     let planned = options.rounds.unwrap_or_else(|| {
         ((left.as_secs_f64() / round.as_secs_f64().max(1e-6)) as u64).clamp(ROUNDS_MIN, ROUNDS_MAX)
@@ -258,16 +286,39 @@ fn rounds(
     progress.begin(Stage::Rounds, planned);
     let mut random = Random::new(options.seed ^ op as u64);
     let mut order: Vec<usize> = (0..workers.len()).collect();
-    for _ in 0..planned {
+    for round in 0..planned {
+        // The first round gives every contender its figure.
+        if round > 0 && is_over(options, began, share) {
+            return;
+        }
         random.shuffle(&mut order);
         if options.is_stopped() {
             return;
         }
         for &at in &order {
+            if is_over(options, began, share + LATEST_SHARE) {
+                return;
+            }
             let worker = &mut workers[at];
             let taken = worker.sample(op, options);
             worker.keep(if worker.batch { batch } else { run }, taken);
         }
         progress.step("");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_has_as_many_calls_as_fit() {
+        let (long, short) = (Duration::MAX, Duration::from_secs(3));
+        assert_eq!(calls_of(1e3, long, 80), 1_000);
+        assert_eq!(calls_of(1e7, long, 80), 100, "a second at most");
+        // 3 s for six samples each of 50 workers: 10 ms each.
+        assert_eq!(calls_of(1e4, short, 50), 1_000);
+        assert_eq!(calls_of(1e5, short, 50), 100);
+        assert_eq!(calls_of(1e8, short, 50), CALLS_MIN);
     }
 }

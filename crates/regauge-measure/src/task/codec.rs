@@ -96,7 +96,9 @@ impl Results for Codec<'_> {
         }
         let Some(found) = found else { return Err(self.absent(table, row)) };
         if let Some(failure) = &found.failure {
-            return Err(format!("failed: {failure}"));
+            let is_late = failure == "the budget ran out" || failure.starts_with("gave no answer");
+            let what = if is_late { "not timed" } else { "failed" };
+            return Err(format!("{what}: {failure}"));
         }
         if !found.wrong.is_empty() {
             return Err(format!(

@@ -19,7 +19,24 @@ fn a_stream_is_checked_document_by_document() {
     options.only.push("regauge".into());
     let report = run(&options, &mut Quiet).unwrap();
     assert_eq!((report.input.documents, report.method.timed_documents), (300, 300));
-    assert!(row(&report, "test honest").timing.is_some());
+    let honest = row(&report, "test honest");
+    assert!(honest.timing.is_some());
+    // Its output has a space more at each colon and comma; regauge's is the reference.
+    let compressed = &honest.output_compressed;
+    assert_eq!(compressed.get("gzip -6").copied(), honest.output_gzip_bytes);
+    assert_eq!(compressed.len(), 3, "{compressed:?}");
+    for cost in
+        report.costs.as_ref().unwrap().rows.iter().filter(|one| one.contender == "test honest")
+    {
+        let size = compressed.get(&cost.compression).copied().or(honest.output_bytes);
+        assert!((cost.bytes * 300.0 - size.unwrap() as f64).abs() < 1e-6, "{cost:?}");
+    }
+    let ours = row(&report, "regauge (json)");
+    let reference = report.references.iter().find(|one| one.format == "ndjson").unwrap();
+    assert!(ours.output_compressed.is_empty());
+    assert_eq!(ours.output_gzip_bytes, Some(reference.gzip_bytes));
+    let gzip = reference.compressions.iter().find(|one| one.codec == "gzip -6").unwrap();
+    assert_eq!(gzip.bytes, reference.gzip_bytes, "the same bytes have one size");
     assert!(row(&report, "regauge (msgpack)").timing.is_some());
     let wrong = row(&report, "test wrong");
     assert_eq!(wrong.wrong_documents, 300);
@@ -68,6 +85,8 @@ fn short_of_time_everything_is_checked_and_timed_on_a_part() {
     options.common = true;
     options.part_size = PartSize { whole: 100_000, part: 30_000 };
     let whole = run(&options, &mut Quiet).unwrap();
+    let formats: Vec<&str> = whole.references.iter().map(|one| one.format.as_str()).collect();
+    assert_eq!(formats, ["ndjson"], "of large data, what the contenders need is written");
     assert!(!whole.method.checked_on_part, "documents may be left out: all are looked at");
     options.part_only = true;
     let report = run(&options, &mut Quiet).unwrap();

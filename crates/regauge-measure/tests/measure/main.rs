@@ -353,3 +353,41 @@ fn ruby_contenders_where_ruby_is() {
     let json = report.rows.iter().find(|row| row.contender == "json").unwrap();
     assert!(json.timing.is_some() || json.failure.is_some(), "{json:?}");
 }
+
+/// A library that there was no time to check may not be installed at all: then it is not one of those that
+/// were not timed.
+#[cfg(unix)]
+#[test]
+fn what_is_not_installed_is_not_counted_though_it_was_not_reached() {
+    use std::os::unix::fs::PermissionsExt;
+    if !has("python3", &["--version"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let python = folder.path().join("bare-python");
+    // Isolated, without site-packages: it has its standard library and nothing else.
+    std::fs::write(&python, "#!/bin/sh\nexec python3 -I -S \"$@\"\n").unwrap();
+    std::fs::set_permissions(&python, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut options = options(folder.path(), "a.json", DOCUMENT, &[]);
+    options.only = ["PyYAML", "orjson", "pickle (protocol 2)"].map(str::to_owned).into();
+    options.python = Some(python);
+    options.rounds = None;
+    options.budget = Duration::from_millis(1);
+    let report = run(&options, &mut Quiet).unwrap();
+    let missing: Vec<&str> = report.missing.iter().map(|one| one.contender.as_str()).collect();
+    let of_yaml = missing.iter().filter(|name| name.starts_with("PyYAML")).count();
+    assert_eq!(of_yaml, 3, "one try for one library: {missing:?}");
+    let verdict = report.verdict.unwrap();
+    let not_timed: Vec<&str> = verdict
+        .fields
+        .iter()
+        .flat_map(|field| &field.not_timed)
+        .map(|one| one.contender.as_str())
+        .collect();
+    assert!(
+        not_timed.contains(&"pickle (protocol 2)") && !not_timed.contains(&"orjson"),
+        "{not_timed:?}"
+    );
+    let found: u64 = verdict.fields.iter().map(|field| field.found).sum();
+    assert_eq!(found as usize, not_timed.len());
+}

@@ -38,6 +38,7 @@ fn row(contender: &str, format: &str, times: Option<(&[f64], &[f64])>) -> Row {
         unsafe_because: None,
         output_bytes: Some(31_000_000),
         output_gzip_bytes: Some(9_000_000),
+        output_compressed: std::collections::BTreeMap::new(),
         losses: Vec::new(),
         wrong: Vec::new(),
         wrong_documents: 0,
@@ -80,7 +81,7 @@ fn loss(kind: &str, count: u64, before: &str, after: &str) -> Loss {
     }
 }
 
-pub(super) fn report() -> Report {
+pub(crate) fn report() -> Report {
     let quick = [1.00e6, 1.01e6, 1.02e6, 1.03e6, 1.04e6, 1.05e6, 1.06e6];
     let close = [1.02e6, 1.00e6, 1.07e6, 1.03e6, 1.05e6, 1.04e6, 1.08e6];
     let slow = [3.00e6, 3.03e6, 3.06e6, 3.09e6, 3.12e6, 3.15e6, 3.18e6];

@@ -191,8 +191,7 @@ pub(crate) fn ways(report: &Report) -> Vec<Way<'_>> {
         let output = output as f64;
         list.push(way("none", output, List::default(), List::default()));
         let Some((reference_bytes, compressions)) = compressions_of(report, row) else { continue };
-        // The library's own output may be a little longer or shorter than the reference: it is
-        // taken to compress as well, and to take time by its length.
+        // Only the reference's compression is timed: the library's own output takes time by its length.
         let longer = output / reference_bytes.max(1.0);
         for one in compressions {
             let spread = |estimate: Estimate| -> List {
@@ -201,13 +200,34 @@ pub(crate) fn ways(report: &Report) -> Vec<Way<'_>> {
             };
             list.push(way(
                 &one.codec,
-                one.bytes as f64 * longer,
+                packed_bytes(row, output, reference_bytes, one),
                 spread(one.compress_ns),
                 spread(one.decompress_ns),
             ));
         }
     }
     list
+}
+
+/// Returns the compressed size of a contender's output. If that was too large to compress, it is taken to
+/// compress as well as the reference.
+fn packed_bytes(row: &Row, output: f64, reference_bytes: f64, one: &Compression) -> f64 {
+    match row.output_compressed.get(&one.codec) {
+        Some(bytes) => *bytes as f64,
+        None => one.bytes as f64 * output / reference_bytes.max(1.0),
+    }
+}
+
+/// Returns the size of what a contender writes after `codec`, if both were measured.
+#[must_use]
+pub fn compressed(report: &Report, row: &Row, codec: &str) -> Option<u64> {
+    let output = row.output_bytes?;
+    if let Some(bytes) = row.output_compressed.get(codec) {
+        return Some(*bytes);
+    }
+    let (reference_bytes, compressions) = compressions_of(report, row)?;
+    let one = compressions.iter().find(|one| one.codec == codec)?;
+    Some(packed_bytes(row, output as f64, reference_bytes, one).round() as u64)
 }
 
 /// Returns the bytes of the reference that a row read, and its compressions. Where runtimes wrote

@@ -71,6 +71,20 @@ fn writing_moving_and_reading_add_up() {
     assert!(costs.rows.iter().all(|one| one.contender != "small" || one.compression == "none"));
 }
 
+/// A library may write twice the bytes that hold no more: they do not compress to twice the size.
+#[test]
+fn the_compressed_size_is_that_of_the_librarys_own_output() {
+    let mut report = report();
+    report.rows[0].output_compressed.insert("gzip -6".into(), 240);
+    let packed = &costs(&report, &assumed(), &|_| true).rows[1];
+    assert_eq!((packed.compression.as_str(), packed.bytes), ("gzip -6", 60.0));
+    assert_eq!(packed.write_ns, 220.0, "time is by length");
+    assert_eq!(compressed(&report, &report.rows[0], "gzip -6"), Some(240));
+    assert_eq!(compressed(&report, &report.rows[0], "zstd -3"), None);
+    report.rows[0].output_compressed.clear();
+    assert_eq!(compressed(&report, &report.rows[0], "gzip -6"), Some(400), "results of 0.1.0");
+}
+
 #[test]
 fn the_cheapest_changes_where_the_lines_cross() {
     let report = report();

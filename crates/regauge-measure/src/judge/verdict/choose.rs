@@ -7,12 +7,13 @@
 use std::fmt::Write as _;
 
 use super::field::{self, Untimed};
+use super::refusal::{caveats, refusal};
 use crate::judge::cost::{self, Way, Weights};
 use crate::judge::summary;
-use crate::model::report::{Assumptions, BombOutcome, Choice, Gain, Report, Row, Verdict};
+use crate::model::report::{Assumptions, Choice, Gain, Report, Row, Verdict};
 use crate::model::runtime::Runtime;
 use crate::model::stats::Estimate;
-use crate::model::text::{bytes, plain};
+use crate::model::text::plain;
 use crate::model::wire::Gives;
 use crate::plan::options::Allow;
 use crate::plan::order;
@@ -81,43 +82,6 @@ fn uses(assumed: &Assumptions) -> [Use; 3] {
             ),
         },
     ]
-}
-
-/// Returns in a few words why a row may not win, or nothing if it may.
-pub(crate) fn refusal(report: &Report, row: &Row, allow: Allow) -> Option<String> {
-    if !allow.unsafe_ones {
-        let safety = row.safety.as_ref();
-        if safety.is_some_and(|safety| safety.runs_code == Some(true)) {
-            return Some("decoding ran code that the document named".to_owned());
-        }
-        if let Some(reason) = &row.unsafe_because {
-            return Some(reason.clone());
-        }
-        let bombs = safety.map_or(&[][..], |safety| &safety.bombs);
-        let stopped = bombs.iter().filter(|bomb| bomb.ended).find_map(|bomb| {
-            let does = match bomb.outcome {
-                BombOutcome::Crashed => "crashes it",
-                BombOutcome::OutOfMemory => "exhausts memory",
-                BombOutcome::OutOfTime => "hangs it",
-                BombOutcome::Refused | BombOutcome::Decoded => return None,
-            };
-            Some(format!("a hostile document of {} ({}) {does}", bytes(bomb.bytes), bomb.kind))
-        });
-        if stopped.is_some() {
-            return stopped;
-        }
-    }
-    if !allow.lossy {
-        let format = report.references.iter().find(|one| one.format == row.format);
-        let of_format = format.map_or(&[][..], |one| &one.losses);
-        for (losses, who) in [(&row.losses[..], "loses"), (of_format, "its format loses")] {
-            if !losses.is_empty() {
-                let kinds: Vec<&str> = losses.iter().map(|loss| loss.kind.as_str()).collect();
-                return Some(format!("{who} {}", kinds.join(", ")));
-            }
-        }
-    }
-    None
 }
 
 /// Chooses. `bundled` says which rows belong to a library that comes with its runtime: the user is
@@ -221,11 +185,22 @@ impl<'g> Group<'g> {
         list.sort_by(|one, other| {
             one.cost(purpose.weights).total_cmp(&other.cost(purpose.weights))
         });
-        let Some(best) = list.first().copied() else { return list };
+        // Those that left the race have few samples: they never tie, and only a size that makes up for their
+        // time lets them win.
+        let stayed = |way: &&&Way| way.row.dropped.is_none();
+        let Some(best) = list.iter().find(stayed).or(list.first()).copied() else { return list };
+        let seed = self.report.method.seed;
+        let is_cheaper =
+            |way: &&&Way| !stayed(way) && way.against(best, purpose.weights, seed).high < 1.0;
+        let before = list.iter().take_while(|way| !std::ptr::eq(**way, best));
+        if let Some(cheaper) = before.clone().find(is_cheaper) {
+            return vec![cheaper];
+        }
+        list.retain(|way| std::ptr::eq(*way, best) || way.row.dropped.is_none());
         // Intervals are slow to compute, so they are skipped for figures that are far apart.
         let near = |way: &Way| way.cost(purpose.weights) <= 2.0 * best.cost(purpose.weights);
         let close = list[1..].iter().take_while(|way| near(way)).filter(|way| {
-            let ratio = way.against(best, purpose.weights, self.report.method.seed);
+            let ratio = way.against(best, purpose.weights, seed);
             ratio.low <= 1.0 || ratio.median < 1.0 + TOO_SMALL
         });
         let close: Vec<&Way> = close.copied().collect();
@@ -434,52 +409,6 @@ fn percent(ratio: Estimate) -> String {
         ratio.low * 100.0,
         ratio.high * 100.0
     )
-}
-
-/// Returns the caveats.
-fn caveats(report: &Report, allow: Allow) -> Vec<String> {
-    let mut list = Vec::new();
-    let refused: Vec<(&Row, String)> = report
-        .rows
-        .iter()
-        .filter(|row| row.is_timed())
-        .filter_map(|row| Some((row, refusal(report, row, allow)?)))
-        .collect();
-    if !refused.is_empty() {
-        let names: Vec<String> = refused
-            .iter()
-            .map(|(row, why)| format!("{} ({}): {why}", row.contender, row.runtime.name()))
-            .collect();
-        list.push(format!(
-            "Left out (--allow unsafe or --allow lossy includes them): {}.",
-            names.join("; ")
-        ));
-    }
-    if allow.unsafe_ones {
-        list.push(
-            "Unsafe libraries were allowed: never use them to decode untrusted input.".to_owned(),
-        );
-    }
-    let untried = report.rows.iter().filter(|row| row.is_timed() && row.safety.is_none());
-    let untried = untried.count();
-    if untried > 0 && !allow.unsafe_ones {
-        list.push(format!(
-            "{untried} of the libraries were not safety-tested; rated from their documentation \
-             (--safety all tests them)."
-        ));
-    }
-    if report.references.iter().all(|one| one.compressions.is_empty()) {
-        list.push("Compression was not measured, so none is recommended.".to_owned());
-    }
-    if report.interrupted {
-        list.push("The run was interrupted, so these results are partial.".to_owned());
-    }
-    list.push(
-        "This applies to this file on this machine; --bandwidth, --reads-per-write and \
-         --store-months change the weights."
-            .to_owned(),
-    );
-    list
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 mod choose;
 mod field;
+mod refusal;
 
-pub(crate) use choose::{decide, leaders, refusal};
+pub(crate) use choose::{decide, leaders};
 pub(crate) use field::Untimed;
+pub(crate) use refusal::refusal;

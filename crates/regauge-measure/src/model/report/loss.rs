@@ -15,6 +15,13 @@ pub struct Loss {
 }
 
 impl Loss {
+    /// Returns whether regauge left it out of what it wrote in this format, which can hold it: Marshal and
+    /// pickle keep classes, but loading one could run code.
+    #[must_use]
+    pub fn was_left_out(&self, format: &str) -> bool {
+        self.kind == "class or tag" && (format == "marshal" || format.starts_with("pickle"))
+    }
+
     /// Returns a difference between two documents as reports show it.
     pub(crate) fn of(change: &Change) -> Loss {
         Loss {

@@ -1,5 +1,7 @@
 //! Holds what is known of one contender: its output, its times, its samples.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::loss::Loss;
@@ -31,6 +33,10 @@ pub struct Row {
     pub output_bytes: Option<u64>,
     /// The same after gzip -6.
     pub output_gzip_bytes: Option<u64>,
+    /// The same after each compression, by its name: "zstd -3". Empty if it wrote the reference bytes, whose
+    /// sizes the report has. If a part was timed, these are the sizes of the part's output, scaled.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub output_compressed: BTreeMap<String, u64>,
     /// What its own output has lost, kind by kind.
     pub losses: Vec<Loss>,
     /// What is wrong in its own output; it then has no times.

@@ -88,6 +88,7 @@ pub(crate) fn row(
         unsafe_because: None,
         output_bytes: Some(output_bytes),
         output_gzip_bytes: None,
+        output_compressed: std::collections::BTreeMap::new(),
         losses: Vec::new(),
         wrong: Vec::new(),
         wrong_documents: 0,

@@ -71,6 +71,28 @@ pub(crate) struct Places {
     pub libraries: Vec<String>,
 }
 
+impl Places {
+    /// Returns the name of a file that is not there, given its path as a template; the name may have one `*`.
+    pub(crate) fn lacks(&self, template: &str) -> Option<String> {
+        let path = fill(template, self).map(PathBuf::from);
+        let name = template.rsplit('/').next().unwrap_or(template);
+        let (start, end) = name.split_once('*').unwrap_or((name, ""));
+        let is_it = |found: &str| match name.contains('*') {
+            true => {
+                found.len() >= start.len() + end.len()
+                    && found.starts_with(start)
+                    && found.ends_with(end)
+            }
+            false => found == name,
+        };
+        let folder = path.as_deref().and_then(Path::parent);
+        let files = folder.and_then(|folder| std::fs::read_dir(folder).ok());
+        let mut names = files.into_iter().flatten().flatten().map(|file| file.file_name());
+        let is_there = names.any(|found| found.to_str().is_some_and(is_it));
+        (!is_there).then(|| name.to_owned())
+    }
+}
+
 /// A command and its environment, ready to be started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Started {

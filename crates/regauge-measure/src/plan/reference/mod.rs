@@ -73,6 +73,37 @@ impl Bytes {
     }
 }
 
+/// Returns whether contenders of a format decode these bytes.
+fn serves(shape: Shape, (format, protocol): (Format, Option<u8>), wire: Wire) -> bool {
+    let catalogue = shape == Shape::Catalogue;
+    let wanted = match wire {
+        Wire::Pickle0 => Some(0),
+        Wire::Pickle2 => Some(2),
+        Wire::Pickle5 => Some(5),
+        _ => None,
+    };
+    protocol == wanted
+        && match (format, wire) {
+            (Format::Json | Format::Ndjson, Wire::Json) => true,
+            (Format::MarcJson, Wire::Json | Wire::MarcJson) => catalogue,
+            (Format::Marc, Wire::Marc) | (Format::MarcXml, Wire::Marcxml) => true,
+            (Format::Msgpack, Wire::Msgpack) | (Format::Yaml, Wire::Yaml) => true,
+            (Format::Bson, Wire::Bson) | (Format::Cbor, Wire::Cbor) => true,
+            (Format::Marshal, Wire::Marshal) => true,
+            (Format::Pickle, Wire::Pickle | Wire::Pickle0 | Wire::Pickle2 | Wire::Pickle5) => true,
+            _ => false,
+        }
+}
+
+/// The formats that large data is written in: writing all takes longer than a run may.
+#[derive(Debug, Clone)]
+pub(crate) struct Needed {
+    /// Data of more bytes is large.
+    pub above: u64,
+    /// The formats of the contenders that were chosen.
+    pub wires: Vec<Wire>,
+}
+
 /// The same documents in every format.
 #[derive(Debug, Clone)]
 pub(crate) struct References {
@@ -82,36 +113,27 @@ pub(crate) struct References {
     pub notes: Vec<String>,
     /// Where they are.
     folder: PathBuf,
+    /// If not all formats were written, those that were needed.
+    needed: Option<Vec<Wire>>,
 }
 
 impl References {
     /// Returns the reference that a contender of this format decodes.
     pub(crate) fn of(&self, wire: Wire) -> Option<&Bytes> {
-        let catalogue = self.shape == Shape::Catalogue;
-        let protocol = match wire {
-            Wire::Pickle0 => Some(0),
-            Wire::Pickle2 => Some(2),
-            Wire::Pickle5 => Some(5),
-            _ => None,
-        };
-        self.list.iter().filter(|one| one.protocol == protocol).find(|one| {
-            match (one.format, wire) {
-                (Format::Json | Format::Ndjson, Wire::Json) => true,
-                (Format::MarcJson, Wire::Json | Wire::MarcJson) => catalogue,
-                (Format::Marc, Wire::Marc) | (Format::MarcXml, Wire::Marcxml) => true,
-                (Format::Msgpack, Wire::Msgpack) | (Format::Yaml, Wire::Yaml) => true,
-                (Format::Bson, Wire::Bson) | (Format::Cbor, Wire::Cbor) => true,
-                (Format::Marshal, Wire::Marshal) => true,
-                (Format::Pickle, Wire::Pickle | Wire::Pickle0 | Wire::Pickle2 | Wire::Pickle5) => {
-                    true
-                }
-                _ => false,
-            }
-        })
+        self.list.iter().find(|one| serves(self.shape, (one.format, one.protocol), wire))
     }
 
     /// Writes the references of the input into `folder`.
     pub(crate) fn write(files: &Files, folder: &Path) -> Result<References, Error> {
+        References::write_needed(files, None, folder)
+    }
+
+    /// Writes the references of the input into `folder`; of large data, only those that are needed.
+    pub(crate) fn write_needed(
+        files: &Files,
+        needed: Option<Needed>,
+        folder: &Path,
+    ) -> Result<References, Error> {
         let base = folder.join("base");
         let mut notes = files.notes.clone();
         let shape = if files.are_marc() {
@@ -127,7 +149,11 @@ impl References {
                 _ => Shape::Stream,
             }
         };
-        let mut references = References::from_base(shape, folder)?;
+        let bytes = std::fs::metadata(&base).map_err(Error::io("read", &base))?.len();
+        // Records that a format cannot hold are left out of all, so a catalogue needs all formats.
+        let needed = needed.filter(|one| bytes > one.above && shape != Shape::Catalogue);
+        let needed = needed.map(|one| one.wires);
+        let mut references = References::from_base(shape, folder, needed.as_deref())?;
         notes.append(&mut references.notes);
         references.notes = notes;
         if references.documents == 0 {
@@ -140,8 +166,12 @@ impl References {
         Ok(references)
     }
 
-    /// Writes every format from the documents in `folder/base`.
-    fn from_base(shape: Shape, folder: &Path) -> Result<References, Error> {
+    /// Writes every format from the documents in `folder/base`, or those that are needed, and JSON.
+    fn from_base(
+        shape: Shape,
+        folder: &Path,
+        needed: Option<&[Wire]>,
+    ) -> Result<References, Error> {
         let path = folder.join("base");
         let mut notes = Vec::new();
         let rest = [
@@ -162,8 +192,14 @@ impl References {
         let mut list: Vec<Bytes> = Vec::new();
         let usual = formats.into_iter().map(|format| (format, None));
         let others = [0, 2, 5].map(|protocol| (Format::Pickle, Some(protocol)));
+        let is_needed = |one: &(Format, Option<u8>)| {
+            needed.is_none_or(|wires| {
+                wires.iter().chain(&[Wire::Json]).any(|wire| serves(shape, *one, *wire))
+            })
+        };
         let targets: Vec<Bytes> = usual
             .chain(others)
+            .filter(is_needed)
             .map(|(format, protocol)| {
                 let mut one = Bytes {
                     format,
@@ -203,7 +239,7 @@ impl References {
                             return Err(Error::Input(told(&error)));
                         }
                         notes.push(leave_out(&path, format, &bad)?);
-                        let mut again = References::from_base(shape, folder)?;
+                        let mut again = References::from_base(shape, folder, needed)?;
                         notes.append(&mut again.notes);
                         again.notes = notes;
                         return Ok(again);
@@ -239,14 +275,16 @@ impl References {
             list.push(one);
         }
         let documents = spans_of(&path, Format::Ndjson)?.len() as u64;
-        Ok(References { shape, documents, list, notes, folder: folder.to_owned() })
+        let (folder, needed) = (folder.to_owned(), needed.map(<[Wire]>::to_vec));
+        Ok(References { shape, documents, list, notes, folder, needed })
     }
 
     /// Rewrites the references without these documents (numbered from 0).
     pub(crate) fn without(&self, gone: &BTreeSet<u64>) -> Result<References, Error> {
         let path = self.folder.join("base");
         keep_documents(&path, &path, &|index| !gone.contains(&index))?;
-        let mut references = References::from_base(self.shape, &self.folder)?;
+        let mut references =
+            References::from_base(self.shape, &self.folder, self.needed.as_deref())?;
         references.notes.splice(0..0, self.notes.iter().cloned());
         Ok(references)
     }
@@ -260,7 +298,7 @@ impl References {
         keep_documents(&self.folder.join("base"), &folder.join("base"), &|index| {
             index.is_multiple_of(every)
         })?;
-        References::from_base(self.shape, folder)
+        References::from_base(self.shape, folder, self.needed.as_deref())
     }
 }
 
@@ -322,15 +360,17 @@ fn told_reading(loss: &regauge::fidelity::Loss) -> String {
         .unwrap_or_default();
     match loss.kind {
         LossKind::DuplicateKey => {
-            format!("{} keys are duplicates, which most libraries do not keep{place}.", loss.count)
+            let keys = if loss.count == 1 { "key is a duplicate" } else { "keys are duplicates" };
+            format!("{} {keys}, which most libraries do not keep{place}.", loss.count)
         }
         LossKind::Rounded => format!(
-            "{} numbers have more digits than a double can hold; the nearest double is measured\
-             {place}.",
-            loss.count
+            "{} {} more digits than a double can hold; the nearest double is measured{place}.",
+            loss.count,
+            if loss.count == 1 { "number has" } else { "numbers have" }
         ),
         kind => {
-            format!("{} values were changed before measuring ({}){place}.", loss.count, kind.name())
+            let values = if loss.count == 1 { "value was" } else { "values were" };
+            format!("{} {values} changed before measuring ({}){place}.", loss.count, kind.name())
         }
     }
 }

@@ -49,7 +49,7 @@ impl References {
                 return Ok(None);
             }
             keep_documents(&base, &out, &|index| index.is_multiple_of(every))?;
-            let references = References::from_base(self.shape, folder)?;
+            let references = References::from_base(self.shape, folder, self.needed.as_deref())?;
             return Ok(Some(Smaller { references, part: None, every }));
         }
         let failed = |error: regauge::Error| Error::Input(told(&error));
@@ -66,7 +66,7 @@ impl References {
         let file = File::create(&out).map_err(Error::io("write", &out))?;
         let output = FileOutput::new(file).map_err(Error::io("write", &out))?;
         write_each(|| Ok(document.take()), output, &writing).map_err(failed)?;
-        let references = References::from_base(self.shape, folder)?;
+        let references = References::from_base(self.shape, folder, self.needed.as_deref())?;
         let size = |of: &References| of.list.first().map_or(1, |one| one.bytes.max(1)) as f64;
         let share = size(&references) / size(self);
         let part = Some(Part { path, elements, of, share });
@@ -232,7 +232,7 @@ mod tests {
         let lines: String = (0..1_000).map(|index| format!("{{\"id\":{index}}}\n")).collect();
         let whole = sub("whole");
         std::fs::write(whole.join("base"), lines).unwrap();
-        let whole = References::from_base(Shape::Stream, &whole).unwrap();
+        let whole = References::from_base(Shape::Stream, &whole, None).unwrap();
         let size = PartSize { whole: 1_000, part: 1_200 };
         let smaller = whole.smaller(size, &sub("part")).unwrap().unwrap();
         assert_eq!((smaller.every, smaller.references.documents), (9, 112));

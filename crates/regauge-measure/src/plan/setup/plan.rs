@@ -73,8 +73,8 @@ pub(super) struct Found {
 /// Looks at the machine and plans; changes nothing.
 ///
 /// # Errors
-/// `Setup` on Windows, when there is no folder to install into, or for a runtime that there is not;
-/// `Runner` and `Io` for runner files of the user's own.
+/// `Setup` on Windows, or when there is no folder to install into; `NoRuntime`; `Runner` and `Io` for
+/// runner files of the user's own.
 pub fn plan(options: &Options) -> Result<Plan, Error> {
     // The steps are commands of Unix.
     if cfg!(windows) {
@@ -93,7 +93,7 @@ pub fn plan(options: &Options) -> Result<Plan, Error> {
     for wanted in &options.wanted {
         if runners.iter().all(|one| one.runtime != wanted.runtime) {
             let known: Vec<&str> = runners.iter().map(|one| one.runtime.id()).collect();
-            return Err(Error::Setup(format!(
+            return Err(Error::NoRuntime(format!(
                 "found the runtime \"{}\" to set up, expected one of {}",
                 wanted.runtime.id(),
                 known.join(", ")

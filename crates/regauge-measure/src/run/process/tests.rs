@@ -94,3 +94,45 @@ fn one_that_dies_is_quoted() {
     let message = hold_error("read line; kill -SEGV $$", PATIENCE).to_string();
     assert!(message.starts_with("ended by itself (signal: 11"), "{message}");
 }
+
+#[test]
+fn one_that_closes_its_output_and_then_exits_ended_by_itself() {
+    let message = hold_error("read line; exec >&-; sleep 0.1; exit 0", PATIENCE).to_string();
+    assert_eq!(message, "ended by itself (exit status: 0)");
+}
+
+#[test]
+fn a_time_below_a_second_is_not_told_as_none() {
+    let told = |ms| Trouble::Silent(Duration::from_millis(ms)).to_string();
+    assert_eq!(told(300), "gave no answer within 0.3 s and was stopped");
+    assert_eq!(told(10), "gave no answer within 0.1 s and was stopped");
+    assert_eq!(told(7_000), "gave no answer within 7 s and was stopped");
+}
+
+/// What a contender starts ends with it, whether it is stopped, killed or exits.
+#[cfg(target_os = "linux")]
+#[test]
+fn children_end_with_their_contender() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("child");
+    let hello = format!("{HELLO}\nsleep 77 >/dev/null 2>&1 & echo $! > {}", file.display());
+    for rest in ["read line; exit 0", "exec sleep 70"] {
+        let script = format!("{hello}\nread line; echo '{{\"ok\":true,\"documents\":7}}'\n{rest}");
+        let (mut process, _) = Process::start(&shell(&script), PATIENCE).unwrap();
+        process.ask::<crate::model::protocol::Counted>(&Command::Hold, PATIENCE).unwrap();
+        let id = std::fs::read_to_string(&file).unwrap();
+        let command = std::path::Path::new("/proc").join(id.trim()).join("cmdline");
+        let is_alive = || std::fs::read(&command).is_ok_and(|line| line.starts_with(b"sleep"));
+        let until = Instant::now() + PATIENCE;
+        while !is_alive() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert!(is_alive());
+        process.stop_within(Duration::from_millis(300));
+        let until = Instant::now() + PATIENCE;
+        while is_alive() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert!(!is_alive(), "{rest}");
+    }
+}

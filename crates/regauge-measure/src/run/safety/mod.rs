@@ -211,7 +211,9 @@ fn proof(payloads: &[Payload], results: &[(bool, Tried)], format: &str) -> (Reac
         .rev()
         .max_by_key(|(payload, _)| payload.proves);
     let Some((payload, (_, tried))) = reached else {
-        let mut text = format!("{} documents that name code left no trace", payloads.len());
+        let documents =
+            if payloads.len() == 1 { "document that names" } else { "documents that name" };
+        let mut text = format!("{} {documents} code left no trace", payloads.len());
         let refused = results.iter().filter(|(_, one)| one.outcome == BombOutcome::Refused);
         let (refused, crashed) = (
             refused.clone().count(),

@@ -146,7 +146,7 @@ impl Prober {
             Some(process) => process,
             None => {
                 self.starts += 1;
-                let (process, _) = Process::start_apart(&self.launch, self.patience)?;
+                let (process, _) = Process::start(&self.launch, self.patience)?;
                 bounds::bind(&process, self.bounds.memory);
                 process
             }

@@ -110,6 +110,7 @@ impl Lap<'_> {
                 let after = ran.probe(world);
                 if let Some(sampled) = sampled {
                     runner.series(op).push(sampled, [before, after]);
+                    runner.is_all_beside_checks = false;
                     if !noise::is_quiet([before, after], ran.best) && !self.is_slow(place, op) {
                         again.push(place);
                     }

@@ -131,6 +131,8 @@ pub(crate) struct Runner {
     is_weighed: bool,
     /// Whether its first process is that of its check.
     is_checked: bool,
+    /// Whether all its samples were taken in its check, beside other checks.
+    is_all_beside_checks: bool,
     /// Processes so far, and laps of the one that is alive.
     processes: u64,
     laps: usize,
@@ -200,6 +202,7 @@ impl Runner {
             lap_time: Duration::ZERO,
             is_weighed: false,
             is_checked: false,
+            is_all_beside_checks: false,
             processes: 0,
             laps: 0,
             subject: None,
@@ -248,6 +251,7 @@ impl Runner {
     /// Counts samples that it gave in its check.
     pub(crate) fn has_begun(&mut self, first: &FirstLap) {
         self.processes = 1;
+        self.is_all_beside_checks = true;
         self.lap_time = first.took;
         for (op, samples) in [(Op::Decode, &first.decode), (Op::Encode, &first.encode)] {
             let (count, ns) = (samples.warm_up_samples, samples.warm_up_ns);

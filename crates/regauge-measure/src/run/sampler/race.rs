@@ -17,6 +17,8 @@ const BEHIND: f64 = 2.0;
 const BEHIND_IN_FRONT: f64 = 5.0;
 /// The same for one that still compiles: it may gain more than the best by it.
 const BEHIND_COLD: f64 = 4.0;
+/// The same for one whose samples all come from its check: other checks ran beside it.
+const BEHIND_BESIDE_CHECKS: f64 = 5.0;
 /// A contender has no lap if its passes in the check took longer than this, and longer than those of the
 /// best of its group by this factor: to time it exactly would take the time of ten others.
 const SLOW_CHECK_NS: f64 = 20e6;
@@ -84,28 +86,60 @@ impl Race<'_> {
                 self.lap(part.collect(), FIRST, false);
             }
         }
-        for wave in 2.. {
+        let mut wave = 2;
+        loop {
+            self.waves(&mut groups, &mut wave);
+            // The last lap may have put more of them out of reach, and a new best may have put some of those
+            // that left within reach.
+            let mut is_open = false;
+            for group in &groups {
+                self.still_racing(group);
+                is_open |= self.bring_back(group);
+            }
+            if !is_open {
+                return self.ran;
+            }
+        }
+    }
+
+    /// Runs laps until all ratios are known, or nothing more fits into the time.
+    fn waves(&mut self, groups: &mut [Vec<usize>], wave: &mut u64) {
+        loop {
             let next: Vec<Next> = groups.iter().map(|group| self.still_racing(group)).collect();
             // The first three are read first, so they are decided first. Without a compiler a lap is
             // cheap, and all get a second one.
-            let first = next.iter().zip(&groups).map(|(next, group)| {
-                let is_cheap = wave == 2 && !self.runners[group[0]].compiles();
+            let first = next.iter().zip(&*groups).map(|(next, group)| {
+                let is_cheap = *wave == 2 && !self.runners[group[0]].compiles();
                 if is_cheap { next.all.clone() } else { next.front.clone() }
             });
             let first = first.collect();
-            if !self.laps(wave, first) {
+            if !self.laps(*wave, first) {
                 let all = next.into_iter().map(|next| next.all).collect();
-                if !self.laps(wave, all) {
-                    break;
+                if !self.laps(*wave, all) {
+                    return;
                 }
             }
-            self.random.shuffle(&mut groups);
+            self.random.shuffle(groups);
+            *wave += 1;
         }
-        // The last lap may have put more of them out of reach.
-        for group in &groups {
-            self.still_racing(group);
+    }
+
+    /// Compares those that dropped out with the best, which may be another one now. Those that may be among
+    /// the best are back in the race; returns whether there are any.
+    fn bring_back(&mut self, group: &[usize]) -> bool {
+        let has_run = |runner: &Runner| runner.trouble.is_none() && runner.late.is_none();
+        let standings = standings(self.runners, group, &self.ran, has_run);
+        let mut any = false;
+        for one in standings {
+            let runner = &mut self.runners[one.place];
+            let Some(before) = runner.dropped else { continue };
+            // A pass in a check says less than samples: it may only lower the factor.
+            let is_from_check = runner.decode.taken.len() == 1;
+            let factor = if is_from_check { before.min(one.ratio.low) } else { one.ratio.low };
+            runner.dropped = (factor > BEHIND).then_some(factor);
+            any |= runner.dropped.is_none();
         }
-        self.ran
+        any
     }
 
     /// Runs a lap for each group with as many as fit into the remaining time; returns whether there
@@ -160,7 +194,7 @@ impl Race<'_> {
     /// Drops the contenders that cannot win any more, and returns the others that need more samples.
     fn still_racing(&mut self, group: &[usize]) -> Next {
         let mut next = Next::default();
-        let standings = standings(self.runners, group, &self.ran);
+        let standings = standings(self.runners, group, &self.ran, |runner| !runner.is_out());
         let Some(best) = standings.first() else { return next };
         let leader = &self.runners[best.place];
         self.progress.leader(leader.group.0, leader.group.1, &leader.name, best.total);
@@ -168,6 +202,7 @@ impl Race<'_> {
             let runner = &mut self.runners[one.place];
             let limit = match runner.decode.is_cold() {
                 _ if rank < FRONT => BEHIND_IN_FRONT,
+                _ if runner.is_all_beside_checks => BEHIND_BESIDE_CHECKS,
                 true => BEHIND_COLD,
                 false => BEHIND,
             };
@@ -200,14 +235,19 @@ impl Race<'_> {
     }
 }
 
-/// Returns the contenders of a group that have times and may still win, the best first.
-fn standings(runners: &[Runner], group: &[usize], ran: &Ran) -> Vec<Standing> {
+/// Returns the contenders of a group that have times and that `counts` accepts, the best first.
+fn standings(
+    runners: &[Runner],
+    group: &[usize],
+    ran: &Ran,
+    counts: impl Fn(&Runner) -> bool,
+) -> Vec<Standing> {
     let places: Vec<usize> = group
         .iter()
         .copied()
         .filter(|place| {
             let runner = &runners[*place];
-            !runner.is_out() && runner.has_samples()
+            counts(runner) && runner.has_samples()
         })
         .collect();
     let Some(first) = places.first() else { return Vec::new() };

@@ -455,3 +455,41 @@ fn samples_of_a_check_are_a_first_lap() {
     assert_eq!((runners[0].processes, world.laps[0]), (1, 0), "only that of its check");
     assert!(runners[2].decode.per_pass.len() > 3);
 }
+
+/// Samples that were taken beside other checks may be several times too slow.
+#[test]
+fn samples_of_a_check_alone_do_not_drop_a_contender_that_may_be_close() {
+    let fakes = vec![steady(|_, _| 5 * MS); 8];
+    let (mut runners, mut world) = (runners(&fakes), FakeWorld::new(&fakes));
+    runners.iter_mut().for_each(|one| one.group = (Runtime::of("python"), Gives::Data));
+    let series = || FirstSamples {
+        iterations: 2,
+        taken: vec![(Sampled::of_ns(30_000_000), [0.4e6; 2]); 3],
+        warm_up_samples: 2,
+        warm_up_ns: 1.0,
+    };
+    let first = FirstLap { decode: series(), encode: series(), took: Duration::from_millis(9) };
+    runners[0].has_begun(&first);
+    run(&mut runners, &mut world, &plan(None, 20), &mut Quiet);
+    assert!(runners[0].dropped.is_none(), "{:?}", runners[0].dropped);
+    assert!(world.laps[0] >= 1 && runners[0].decode.per_pass.len() > 3, "it was looked at again");
+}
+
+/// The best of the first lap may have been lucky.
+#[test]
+fn one_that_left_is_compared_with_the_best_of_the_end() {
+    let lucky: Pass = |lap, _| if lap == 0 { MS } else { 4 * MS };
+    let fakes = [
+        steady(lucky),
+        steady(lucky),
+        steady(lucky),
+        steady(|_, _| 3 * MS),
+        steady(|_, _| 40 * MS),
+    ];
+    let (runners, _, world) = race_of(&fakes, 60, |_| ());
+    let totals: Vec<f64> = runners.iter().map(|one| stats::median(&one.decode.per_pass)).collect();
+    assert!(totals[3] < totals[0], "{totals:?}");
+    assert!(runners[3].dropped.is_none() && world.laps[3] >= 3, "{:?}", world.laps);
+    let factor = runners[4].dropped.unwrap();
+    assert!(factor < 40.0 / 3.0 && factor > 2.0, "against the best of the end: {factor}");
+}

@@ -1,7 +1,9 @@
 //! Verdicts over fixed figures.
 
 use super::*;
-use crate::model::report::{Bomb, Compression, Loss, Missing, NotTimed, Reference, Safety, small};
+use crate::model::report::{
+    Bomb, BombOutcome, Compression, Loss, Missing, NotTimed, Reference, Safety, small,
+};
 
 const STEADY: [f64; 7] = [1.00e6, 1.01e6, 1.02e6, 1.03e6, 1.04e6, 1.05e6, 1.06e6];
 
@@ -321,4 +323,55 @@ fn text_is_not_stored_or_sent_and_may_be_cached() {
     assert!(choice(&after, "wire").because.contains("quick (msgpack): gives text, not bytes"));
     assert_eq!(choice(&after, "cache").winners, ["quick (msgpack)"]);
     assert!(!choice(&after, "cache").because.contains("gives text"));
+}
+
+#[test]
+fn one_that_left_the_race_never_ties_and_wins_only_by_its_size() {
+    let left = |row: Row| Row {
+        dropped: Some(crate::model::report::Dropped { at_least: 2.2, processes: 1 }),
+        ..row
+    };
+    let mut report = report();
+    // As fast as the best by its samples, and a byte shorter.
+    report.rows.push(left(row("gone", "ubjson", 899_999, 1.0)));
+    let verdict = verdict(&report, Allow::default());
+    assert_eq!(choice(&verdict, "cache").winners, ["quick (msgpack)"]);
+    assert!(!choice(&verdict, "cache").too_close);
+    report.rows = vec![report.rows.remove(0), left(row("tiny", "cbor", 90_000, 3.0))];
+    let verdict = self::verdict(&report, Allow::default());
+    assert_eq!(choice(&verdict, "cache").winners, ["quick (msgpack)"]);
+    assert_eq!(choice(&verdict, "storage").winners, ["tiny (cbor)"]);
+}
+
+/// regauge takes classes out of what it gives to the loaders of Marshal and pickle, which would keep them.
+#[test]
+fn classes_that_were_left_out_are_no_loss_of_the_format() {
+    let loss = || Loss { kind: "class or tag".into(), count: 1, examples: Vec::new() };
+    let mut report = report();
+    report.references = ["marshal", "msgpack"]
+        .map(|format| Reference {
+            format: format.into(),
+            bytes: 900_000,
+            gzip_bytes: 0,
+            written_by: "regauge".into(),
+            losses: vec![loss()],
+            compressions: Vec::new(),
+        })
+        .into();
+    report.rows.push(row("marshal", "marshal", 900_000, 0.5));
+    report.rows.push(row("regauge (marshal)", "marshal", 900_000, 0.5));
+    report.rows[3].unsafe_because = Some("runs code".into());
+    let refused = |place: usize, unsafe_ones| {
+        refusal(&report, &report.rows[place], Allow { unsafe_ones, lossy: false })
+    };
+    assert_eq!(refused(0, true).as_deref(), Some("its format loses class or tag"));
+    assert_eq!(refused(3, false).as_deref(), Some("runs code"));
+    assert_eq!(refused(3, true), None);
+    assert_eq!(refused(4, true).as_deref(), Some("classes were left out of its test"));
+    let allow = Allow { unsafe_ones: true, lossy: false };
+    let verdict = verdict(&report, allow);
+    assert_eq!(choice(&verdict, "cache").winners, ["marshal"]);
+    assert!(
+        verdict.summary.iter().any(|line| line.starts_with("Classes were left out of the test"))
+    );
 }

@@ -143,3 +143,19 @@ fn the_native_runtime_is_not_for_others_to_take() {
     let absent = native.command(None, &places).unwrap_err();
     assert!(absent.ends_with("regauge-contenders is missing"), "{absent}");
 }
+
+#[test]
+fn a_file_that_a_contender_needs_is_looked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let places = Places { data: Some(folder.path().to_path_buf()), ..Places::default() };
+    let needs = "{data}/java/yaml-*.jar";
+    assert_eq!(places.lacks(needs).as_deref(), Some("yaml-*.jar"), "there is no folder");
+    std::fs::create_dir(folder.path().join("java")).unwrap();
+    std::fs::write(folder.path().join("java/snakeyaml-2.7.jar"), "").unwrap();
+    std::fs::write(folder.path().join("java/yaml-2.7.pom"), "").unwrap();
+    assert_eq!(places.lacks(needs).as_deref(), Some("yaml-*.jar"));
+    std::fs::write(folder.path().join("java/yaml-2.7.jar"), "").unwrap();
+    assert_eq!(places.lacks(needs), None);
+    assert_eq!(places.lacks("{data}/java/yaml-2.7.pom"), None);
+    assert_eq!(Places::default().lacks(needs).as_deref(), Some("yaml-*.jar"), "no set-up");
+}
