@@ -384,9 +384,9 @@ pub struct Measure {
     /// List the contenders; with FILE, those that would take part, first the ones that are timed first
     #[arg(long, conflicts_with_all = ["task", "json", "out", "compare"])]
     pub list: bool,
-    /// Show progress: a bar on a terminal, otherwise a line per stage
-    #[arg(long, value_enum, default_value_t = When::Auto, value_name = "WHEN")]
-    pub progress: When,
+    /// Show progress
+    #[arg(long, value_enum, default_value_t = StageDisplay::Auto, value_name = "WHEN")]
+    pub progress: StageDisplay,
 }
 
 const REPORT_EXAMPLES: &str = "\

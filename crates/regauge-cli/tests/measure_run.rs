@@ -34,8 +34,8 @@ fn a_run_is_compared_with_an_earlier_one() {
     assert!(ran.stderr.contains("times changed by more than noise"), "{}", ran.stderr);
 
     // The file is read before the run, which would otherwise be wasted.
-    let ran = folder.run("measure a.json --compare none.json").status(1);
-    assert!(ran.stderr.contains("none.json"), "{}", ran.stderr);
+    let ran = folder.run("measure a.json --compare none.json").status(2);
+    assert_eq!(ran.stderr, "regauge: none.json: no such file\n");
     folder.write("other.json", "[1]");
     let ran = folder.run("measure a.json --compare other.json").status(2);
     assert!(ran.stderr.contains("expected what --json of an earlier run wrote"), "{}", ran.stderr);
@@ -179,4 +179,56 @@ fn compiled_contenders_are_found_in_a_folder_of_any_name() {
     let row = rows.find(|row| row["contender"] == "java serialization").unwrap();
     assert!(row["timing"].is_object(), "{row}");
     assert!(folder.path("kept/cache/built").is_dir());
+}
+
+#[test]
+fn names_of_nothing_are_refused_before_anything_is_measured() {
+    let folder = Folder::new();
+    folder.write("a.json", "[1]");
+    for option in ["contender", "runner"] {
+        let ran = folder.run(&format!("measure a.json --{option} nope.py")).status(2);
+        assert_eq!(ran.stderr, "regauge: nope.py: no such file\n");
+    }
+    if !cfg!(windows) {
+        let ran = folder.run("measure --setup foo --dir sets").status(2);
+        assert!(ran.stderr.contains("found the runtime \"foo\" to set up"), "{}", ran.stderr);
+    }
+}
+
+/// A folder that cannot take the report is found before the run, which would otherwise be wasted.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_report_that_cannot_be_written_is_refused_at_once() {
+    let folder = Folder::new();
+    folder.write("a.json", "[1]");
+    let ran = folder.run(&format!("measure a.json {SHORT} --out /proc/report")).status(1);
+    assert!(ran.stderr.starts_with("regauge: /proc: "), "{}", ran.stderr);
+    assert_eq!(ran.text(), "", "nothing was measured");
+}
+
+/// If a file cannot be written after the run, its answer is not lost.
+#[test]
+fn the_answer_is_printed_before_anything_is_written() {
+    if !regauge_testdata::has("python3", &["--version"]) {
+        return;
+    }
+    let folder = Folder::new();
+    folder.write("a.json", r#"{"list": [1, 2.5, null, "text"]}"#);
+    let taken = folder.path("kept.json").display().to_string();
+    folder.write(
+        "meanwhile.py",
+        format!(
+            "# contender: meanwhile\n# library: json\n# format: json\n# gives: data\n# install: no\n\
+             # untrusted: safe\nimport json\nopen({taken:?}, 'w').write('mine')\ndecode = json.loads\n\
+             def encode(value):\n    return json.dumps(value).encode()\n\
+             def version():\n    return '1'\n"
+        ),
+    );
+    let ran = folder
+        .run(&format!("measure a.json {SHORT} --only meanwhile --contender meanwhile.py --json kept.json --out out"))
+        .status(1);
+    assert!(ran.text().starts_with("a.json: JSON, "), "{}", ran.text());
+    assert!(ran.text().ends_with("Report: out/report.html\n"), "{}", ran.text());
+    assert!(ran.stderr.contains("kept.json: was created meanwhile and was kept"), "{}", ran.stderr);
+    assert_eq!(folder.text("kept.json"), "mine");
 }

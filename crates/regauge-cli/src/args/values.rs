@@ -153,6 +153,27 @@ pub enum When {
     Always,
 }
 
+/// How a measurement shows its progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum StageDisplay {
+    /// A bar on a terminal, otherwise a line per stage
+    Auto,
+    /// Nothing
+    Never,
+    /// As auto
+    Always,
+}
+
+impl From<StageDisplay> for When {
+    fn from(stages: StageDisplay) -> When {
+        match stages {
+            StageDisplay::Auto => When::Auto,
+            StageDisplay::Never => When::Never,
+            StageDisplay::Always => When::Always,
+        }
+    }
+}
+
 /// The value of `--bad`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Bad {

@@ -50,6 +50,10 @@ pub fn run(arguments: &Measure) -> Result {
         return Err(Failure::usage("--db needs a --task that uses databases"));
     }
     engines::check(&arguments.db)?;
+    for path in arguments.contender.iter().chain(&arguments.runner) {
+        let name = path.display().to_string();
+        File::open(path).map_err(|error| unreadable(&name, &error))?;
+    }
     let before = arguments.compare.as_deref().map(earlier).transpose()?;
     let inputs = match &arguments.input {
         Some(input) if input.is_dir() => Inputs::of_folder(input, arguments.from)?,
@@ -97,39 +101,61 @@ pub fn run(arguments: &Measure) -> Result {
     if arguments.list {
         return list(&regauge_measure::chosen(&options).map_err(failure)?);
     }
-    let mut shown = Stages::new(arguments.progress);
+    let mut shown = Stages::new(arguments.progress.into());
     let report = match task {
         Some(name) => tasks::measure(name, arguments, &options, &mut shown),
         None => measure(&options, &mut shown),
     };
     shown.finish();
     let report = report.map_err(failure)?;
-    if let Some(file) = json {
-        file.write_all(report.to_json().as_bytes())?;
-        file.commit()?;
-    }
-    let page = out.map(|out| report::put(out, &report)).transpose()?;
     let layout = report::layout();
     let compared = before.map(|before| {
         render_comparison(&compare::compare(&before, &report), layout, arguments.full)
     });
-    if arguments.json.as_deref() == Some(Path::new("-")) {
+    let is_piped = arguments.json.as_deref() == Some(Path::new("-"));
+    // The answer comes first: a run is not lost if a file cannot be written after it.
+    let printed = match is_piped {
         // Standard output carries the report; anything else goes to standard error.
-        compared.iter().for_each(|text| complain(text.trim_end()));
-        return status(&report);
-    }
-    let text = match options.safety {
-        safety::When::Only => render_safety(&report, layout),
-        _ => report::told(&report, arguments.full, if page.is_some() { REPORT_LINES } else { 0 }),
+        true => {
+            compared.iter().for_each(|text| complain(text.trim_end()));
+            Ok(())
+        }
+        false => {
+            let reserved = if out.is_some() { REPORT_LINES } else { 0 };
+            let mut text = match options.safety {
+                safety::When::Only => render_safety(&report, layout),
+                _ => report::told(&report, arguments.full, reserved),
+            };
+            compared.iter().for_each(|compared| text.push_str(&format!("\n{compared}")));
+            print(text.as_bytes())
+        }
     };
-    print(text.as_bytes())?;
-    if let Some(text) = compared {
-        print(format!("\n{text}").as_bytes())?;
+    let json = json.map_or(Ok(()), |file| {
+        file.write_all(report.to_json().as_bytes())?;
+        file.commit()
+    });
+    let page = out.map(|out| report::put(out, &report)).transpose();
+    let page = page.and_then(|page| match page.filter(|_| !is_piped) {
+        Some(page) => print(format!("\nReport: {}\n", page.display()).as_bytes()),
+        None => Ok(()),
+    });
+    let lost: Vec<Failure> =
+        [printed, json, page].into_iter().filter_map(Result::err).map(midway).collect();
+    match lost.into_iter().reduce(|before, next| {
+        before.report();
+        next
+    }) {
+        Some(failure) => Err(failure),
+        None => status(&report),
     }
-    if let Some(page) = page {
-        print(format!("\nReport: {}\n", page.display()).as_bytes())?;
+}
+
+/// Returns a failure to write a file as one that came after the work: what was asked for was possible.
+fn midway(failure: Failure) -> Failure {
+    match failure {
+        Failure::Usage(message) => Failure::Io(message),
+        other => other,
     }
-    status(&report)
 }
 
 /// Tells scripts that a report is of an interrupted run.
@@ -143,12 +169,20 @@ fn status(report: &Report) -> Result {
 /// Reads the report of an earlier run.
 fn earlier(path: &Path) -> Result<Report> {
     let name = path.display().to_string();
-    let text = std::fs::read(path).map_err(|error| Failure::io(&name, &error))?;
+    let text = std::fs::read(path).map_err(|error| unreadable(&name, &error))?;
     serde_json::from_slice(&text).map_err(|error| {
         Failure::usage(format!(
             "{name}: expected what --json of an earlier run wrote, found {error}"
         ))
     })
+}
+
+/// Words the failure to read a file that the user named: a missing one is a wrong name.
+fn unreadable(name: &str, error: &io::Error) -> Failure {
+    match error.kind() {
+        io::ErrorKind::NotFound => Failure::usage(format!("{name}: no such file")),
+        _ => Failure::io(name, error),
+    }
 }
 
 /// Returns the interpreters that the user named.
@@ -260,9 +294,11 @@ pub fn native() -> Result<Vec<OsString>> {
 /// Words an error of the engine.
 pub fn failure(error: Error) -> Failure {
     match error {
-        Error::NoContender(_) | Error::Adapter { .. } | Error::Runner { .. } | Error::Task(_) => {
-            Failure::usage(error)
-        }
+        Error::NoContender(_)
+        | Error::Adapter { .. }
+        | Error::Runner { .. }
+        | Error::NoRuntime(_)
+        | Error::Task(_) => Failure::usage(error),
         other => Failure::Io(other.to_string()),
     }
 }
