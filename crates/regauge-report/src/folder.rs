@@ -94,7 +94,8 @@ impl Destination {
             let source = io::Error::new(io::ErrorKind::NotFound, "no such folder");
             return Err(Error::Io { path: parent.to_path_buf(), source });
         }
-        Ok(destination)
+        // The report is written into a folder beside it first.
+        destination.beside().map(|_| destination)
     }
 
     /// Returns the folder.
@@ -109,6 +110,13 @@ impl Destination {
             Some(parent) => parent,
             None => &self.folder,
         }
+    }
+
+    /// Makes a temporary folder beside it.
+    fn beside(&self) -> Result<tempfile::TempDir, Error> {
+        let parent = self.parent();
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".regauge-report-").tempdir_in(parent).map_err(io_error(parent))
     }
 
     /// Checks that what is there may be replaced; returns whether there is a folder.
@@ -138,10 +146,7 @@ impl Destination {
     /// # Errors
     /// As of [`Destination::open`], for the folder may have changed since, and `Io`.
     pub fn put(&self, files: &[(String, Vec<u8>)]) -> Result<(), Error> {
-        let parent = self.parent();
-        let mut builder = tempfile::Builder::new();
-        let beside = builder.prefix(".regauge-report-").tempdir_in(parent);
-        let beside = beside.map_err(io_error(parent))?;
+        let beside = self.beside()?;
         let fresh = beside.path().join("new");
         fs::create_dir(&fresh).map_err(io_error(&fresh))?;
         for (name, content) in files {

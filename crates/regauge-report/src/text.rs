@@ -9,13 +9,15 @@ const SHOWN_MAX: usize = 600;
 /// text direction or are not allowed in XML are shown as code points, and text beyond [`SHOWN_MAX`]
 /// is counted. (Escaping for HTML and SVG comes later, and is done elsewhere.)
 pub fn visible(text: &str) -> String {
+    let Some((end, _)) = text.char_indices().nth(SHOWN_MAX) else { return prose(text) };
+    let more = thousands(text[end..].chars().count() as u64);
+    format!("{}… ({more} more characters)", prose(&text[..end]))
+}
+
+/// Makes a sentence of regauge's own safe, which may quote foreign text. It is shown whole.
+pub fn prose(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
-    for (index, character) in text.chars().enumerate() {
-        if index == SHOWN_MAX {
-            let more = thousands((text.chars().count() - SHOWN_MAX) as u64);
-            shown.push_str(&format!("… ({more} more characters)"));
-            break;
-        }
+    for character in text.chars() {
         match character {
             '\n' | '\t' => shown.push(' '),
             hidden if is_hidden(hidden) => {
@@ -206,6 +208,8 @@ mod tests {
         let long = "x".repeat(SHOWN_MAX + 1_234);
         assert!(visible(&long).ends_with("x… (1,234 more characters)"));
         assert_eq!(visible(&"x".repeat(SHOWN_MAX)), "x".repeat(SHOWN_MAX));
+        // Sentences of our own are shown whole, with what they quote made visible.
+        assert_eq!(prose(&format!("{long}\u{202E}")), format!("{long}⟨U+202E⟩"));
     }
 
     #[test]

@@ -98,13 +98,19 @@ pub fn keeps(report: &Report, row: &Row) -> (String, Tone) {
     let format = report.references.iter().find(|one| one.format == row.format);
     let of_format = format.map_or(&[][..], |one| &one.losses);
     let mut taken: Vec<String> = Vec::new();
+    let mut is_untested = false;
     for loss in row.losses.iter().chain(of_format) {
+        if loss.was_left_out(&row.format) {
+            is_untested = true;
+            continue;
+        }
         let word = word_of(loss);
         if !taken.contains(&word) {
             taken.push(word);
         }
     }
     match taken.as_slice() {
+        [] if is_untested => ("untested: classes".to_owned(), Tone::Care),
         [] => ("everything".to_owned(), Tone::Good),
         [one] => (format!("not {one}"), Tone::Care),
         [one, rest @ ..] => (format!("not {one} +{}", rest.len()), Tone::Care),
@@ -112,8 +118,18 @@ pub fn keeps(report: &Report, row: &Row) -> (String, Tone) {
 }
 
 fn word_of(loss: &Loss) -> String {
+    if matches!(loss.kind.as_str(), "integer to double" | "integer to text") && is_of_big_ones(loss)
+    {
+        return "big integers".to_owned();
+    }
     let known = TAKEN.iter().find(|(kind, _)| *kind == loss.kind);
     known.map_or_else(|| visible(&loss.kind), |(_, word)| (*word).to_owned())
+}
+
+/// Returns whether every integer that is shown is beyond 64 bits.
+fn is_of_big_ones(loss: &Loss) -> bool {
+    let is_small = |text: &str| text.parse::<i64>().is_ok() || text.parse::<u64>().is_ok();
+    !loss.examples.is_empty() && loss.examples.iter().all(|one| !is_small(&one.before))
 }
 
 /// Says what a hostile document does: "safe", "runs code", "stopped by 200 kB". "(docs)" marks what
@@ -161,13 +177,21 @@ fn round_bytes(bytes: u64) -> String {
 pub fn without_times(row: &Row) -> &'static str {
     match () {
         () if !row.wrong.is_empty() => "wrong data",
+        () if is_late(row) => "too slow",
         () if row.output_bytes.is_none() => "failed",
         () => "not timed",
     }
 }
 
+/// Returns whether it was stopped because it took longer than it was given.
+pub fn is_late(row: &Row) -> bool {
+    row.failure.as_deref().is_some_and(|why| why.starts_with("gave no answer within "))
+}
+
 #[cfg(test)]
 mod tests {
+    use regauge_measure::report::Example;
+
     use super::*;
 
     #[test]
@@ -183,6 +207,49 @@ mod tests {
         check(0.001_15, "0.1%");
         check(0.006, "0.6%");
         check(0.42, "42%");
+    }
+
+    #[test]
+    fn integers_that_are_lost_only_beyond_64_bits_are_called_big() {
+        let word = |before: &[&str]| {
+            let example = |before: &&str| Example {
+                document: 1,
+                path: "$".into(),
+                before: (*before).to_owned(),
+                after: String::new(),
+            };
+            let examples = before.iter().map(example).collect();
+            word_of(&Loss { kind: "integer to double".into(), count: 9, examples })
+        };
+        assert_eq!(word(&["123456789012345678901", "-9223372036854775809"]), "big integers");
+        assert_eq!(word(&["18446744073709551615"]), "integers");
+        assert_eq!(word(&["123456789012345678901", "1"]), "integers");
+        assert_eq!(word(&[]), "integers");
+    }
+
+    #[test]
+    fn classes_that_were_left_out_are_untested() {
+        let mut report = crate::full::tests::report();
+        let mut row = report.rows[0].clone();
+        let loss = Loss { kind: "class or tag".into(), count: 1, examples: Vec::new() };
+        report.references[0].losses = vec![loss];
+        report.references[0].format = "pickle-2".into();
+        row.format = "pickle-2".into();
+        row.losses.clear();
+        assert_eq!(keeps(&report, &row).0, "untested: classes");
+        report.references[0].format = "cbor".into();
+        row.format = "cbor".into();
+        assert_eq!(keeps(&report, &row).0, "not classes, tags");
+    }
+
+    #[test]
+    fn what_did_not_answer_in_time_has_not_failed() {
+        let mut row = crate::full::tests::report().rows[0].clone();
+        (row.timing, row.output_bytes) = (None, None);
+        row.failure = Some("gave no answer within 2 s and was stopped".into());
+        assert_eq!(without_times(&row), "too slow");
+        row.failure = Some("ended by itself (exit status: 1)".into());
+        assert_eq!(without_times(&row), "failed");
     }
 
     #[test]

@@ -190,7 +190,7 @@ fn five() -> Value {
         push(
             &mut report,
             "/missing",
-            json!({"contender": name, "runtime": runtime, "install": "", "reason": "",
+            json!({"contender": name, "runtime": runtime, "install": "pip install it", "reason": "",
                 "usual": usual}),
         );
     }
@@ -402,4 +402,61 @@ fn foreign_text_cannot_speak_to_the_terminal() {
     report["notes"] = json!(["\u{1b}]0;title\u{7}"]);
     let text = shown(&report, View::default());
     assert!(!text.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{text}");
+}
+
+/// A row that is faster than the shown ones is not left out, nor is what the gains are compared with.
+#[test]
+fn the_fastest_and_the_baseline_are_shown() {
+    let mut report = five();
+    for row in report["rows"].as_array_mut().unwrap() {
+        // The fastest of Python wins nothing.
+        if row["contender"] == "ormsgpack" {
+            row["losses"] = json!([{"kind": "key order", "count": 1, "examples": []}]);
+        }
+    }
+    for choice in report["verdict"]["choices"].as_array_mut().unwrap() {
+        if choice["runtime"] == "python" {
+            choice["winners"] = json!(["pickle"]);
+        }
+    }
+    for field in report["verdict"]["fields"].as_array_mut().unwrap() {
+        if field["runtime"] == "python" {
+            field["now"] = json!("ujson");
+        }
+    }
+    let text = snapshot("baseline", &report);
+    for name in [" ormsgpack ", " pickle ", " ujson "] {
+        assert!(text.lines().any(|line| line.starts_with(name)), "{name}:\n{text}");
+    }
+}
+
+#[test]
+fn times_of_too_few_samples_are_marked() {
+    let mut report = base(&["python"]);
+    let text = shown(&report, View::default());
+    assert!(!text.contains('~'), "{text}");
+    report["rows"][0]["timing"]["decode"]["estimate_ns"]["too_few"] = json!(true);
+    let text = shown(&report, View::default());
+    let line = text.lines().find(|line| line.starts_with(" ormsgpack")).unwrap();
+    assert!(line.contains("~58 µs") && !line.contains("~19 µs"), "{line}");
+    assert!(text.contains(" ~ too few samples for an interval"), "{text}");
+}
+
+/// Only what the set-up can install is said to be installed by it.
+#[test]
+fn how_to_get_what_is_not_installed() {
+    let told = |installs: &[(&str, &str)]| {
+        let mut report = base(&["python"]);
+        let one = |(install, reason): &(&str, &str)| json!({"contender": "x", "runtime": "python", "install": install, "reason": reason});
+        report["missing"] = installs.iter().map(one).collect();
+        let text = shown(&report, View::default());
+        let line = text.lines().find(|line| line.starts_with("Not installed: "));
+        line.map(str::to_owned).unwrap_or_default()
+    };
+    let (pip, own) =
+        (("pip install x", ""), ("the Python package of regauge (bindings/python)", ""));
+    assert!(told(&[pip]).ends_with("; --setup installs them"));
+    assert!(told(&[own]).ends_with("; --list says how to get them"));
+    assert!(told(&[pip, own]).contains("--setup installs most"));
+    assert_eq!(told(&[("a C extension", "not available on JRuby")]), "");
 }

@@ -6,7 +6,7 @@
 use regauge_measure::report::Row;
 use regauge_measure::{Gives, Report, Runtime};
 
-use super::labels::{Area, places};
+use super::labels::{Area, Segment, places};
 use super::{Drawing, Figure, NORMAL, Part, Room, SMALL};
 use super::{fitted, heading, heading_height, within};
 use crate::answer;
@@ -162,7 +162,8 @@ fn drawing(groups: &[Group], room: Room) -> Drawing {
     let x = Scale::log(dots().map(|dot| dot.bytes), Unit::Bytes);
     let y = Scale::log(dots().map(|dot| dot.time_ns), Unit::Time);
     let key = key(groups, room);
-    let top = heading_height(TITLE, room) + key.len() as f64 * 18.0 + 8.0;
+    // The title of the axis of times is above it.
+    let top = heading_height(TITLE, room) + key.len() as f64 * 18.0 + 8.0 + 20.0;
     let bottom = top + if wide { 330.0 } else { 380.0 };
     Drawing::new(room.width(), bottom + 40.0, |canvas: &Canvas| {
         let mut row = heading(canvas, TITLE, room) + 10.0;
@@ -221,7 +222,7 @@ fn axes(canvas: &Canvas, frame: &Frame, y_ticks: &[f64]) {
     canvas.line(&[(frame.left, frame.bottom), (frame.right, frame.bottom)], Ink::Faint, 1.0);
     let end = (frame.right, frame.bottom + 30.0);
     canvas.text("bytes, uncompressed →", end, Anchor::End, font);
-    canvas.text("↑ time to decode and encode", (4.0, end.1), Anchor::Start, font);
+    canvas.text("↑ time to decode and encode", (4.0, frame.top - 12.0), Anchor::Start, font);
 }
 
 fn draw_group(canvas: &Canvas, group: &Group, index: usize, frame: &Frame) {
@@ -269,7 +270,14 @@ fn names(canvas: &Canvas, groups: &[Group], frame: &Frame) {
     let dots = groups.iter().flat_map(|group| &group.dots);
     let points: Vec<(f64, f64)> = dots.map(|dot| frame.place(dot)).collect();
     let area = Area(frame.left, frame.top, frame.right, frame.bottom);
-    for ((text, (x, y)), place) in labels.iter().zip(places(&wanted, &points, area)) {
+    let lines: Vec<Segment> = groups
+        .iter()
+        .flat_map(|group| {
+            group.front.windows(2).map(|two| (&group.dots[two[0]], &group.dots[two[1]]))
+        })
+        .map(|(from, to)| (frame.place(from), frame.place(to)))
+        .collect();
+    for ((text, (x, y)), place) in labels.iter().zip(places(&wanted, &points, &lines, area)) {
         let Some(place) = place else { continue };
         let side = if place.is_left { -1.0 } else { 1.0 };
         if (place.y - y).abs() > 10.0 {

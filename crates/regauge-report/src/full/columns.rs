@@ -8,6 +8,7 @@ use regauge_measure::{Gives, Runtime, bytes, time};
 
 use super::Layout;
 use super::grid::{align, dash, kinds, table, time_with_margin};
+use crate::words::without_times;
 
 /// One column of the tables of contenders.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -92,9 +93,8 @@ impl Column {
             Column::Decode => match &row.timing {
                 Some(timing) => time_with_margin(timing.decode.estimate_ns),
                 None if !row.wrong.is_empty() => "wrong".to_owned(),
-                // It was right, and there was no time for it.
-                None if row.output_bytes.is_some() => "not timed".to_owned(),
-                None => "failed".to_owned(),
+                None if !row.wrong.is_empty() => "wrong".to_owned(),
+                None => without_times(row).to_owned(),
             },
             Column::Encode => timed(|timing| time_with_margin(timing.encode.estimate_ns)),
             Column::Total => timed(|timing| time(timing.total_ns.median)),

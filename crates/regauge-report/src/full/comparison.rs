@@ -16,13 +16,19 @@ pub fn render(comparison: &Comparison, layout: Layout, full: bool) -> String {
     let all = times().count();
     let changed = times().filter(|change| change.is_change()).count();
     let unknown = times().filter(|change| change.too_few).count();
-    let few = match unknown {
-        0 => String::new(),
-        _ => format!("; {unknown} have too few samples to tell"),
+    let known = all - unknown;
+    let told = match (known, unknown) {
+        (0, 1..) => "too few samples to tell whether times changed".to_owned(),
+        (_, 0) => format!("{changed} of {known} times changed by more than noise"),
+        (_, 1) => format!(
+            "{changed} of {known} times changed by more than noise; 1 more has too few samples to tell"
+        ),
+        _ => format!(
+            "{changed} of {known} times changed by more than noise; {unknown} more have too few samples \
+             to tell"
+        ),
     };
-    let mut text = format!(
-        "Compared with the earlier run: {changed} of {all} times changed by more than noise{few}\n\n"
-    );
+    let mut text = format!("Compared with the earlier run: {told}\n\n");
     let columns = layout.width.map_or(100, usize::from).max(WIDTH_MIN);
     for row in &comparison.rows {
         changes(row, columns, &mut text);
@@ -33,8 +39,8 @@ pub fn render(comparison: &Comparison, layout: Layout, full: bool) -> String {
     let _ = writeln!(
         text,
         "More than noise: the 95% interval of the ratio to before excludes 1. Even if nothing had\n\
-         changed, about {} of {all} would seem to have, by chance.",
-        ((all - unknown) as f64 * 0.05).ceil()
+         changed, about {} of {known} would seem to have, by chance.",
+        (known as f64 * 0.05).ceil()
     );
     for (names, what) in
         [(&comparison.gone, "Only in the earlier run"), (&comparison.new, "Only in this run")]
@@ -105,6 +111,16 @@ mod tests {
         let before = report();
         let text = render(&compare(&before, &before), Layout::default(), false);
         assert!(text.contains("0 of 6 times changed"), "{text}");
+        let mut few = report();
+        for timing in few.rows.iter_mut().filter_map(|row| row.timing.as_mut()) {
+            timing.decode.samples_ns.truncate(1);
+            timing.decode.estimate_ns.too_few = true;
+            timing.encode.estimate_ns.too_few = true;
+        }
+        let text = render(&compare(&before, &few), Layout::default(), false);
+        let first =
+            "Compared with the earlier run: too few samples to tell whether times changed\n";
+        assert!(text.starts_with(first), "{text}");
         let mut later = report();
         let quick = later.rows.iter_mut().find(|row| row.contender == "quick").unwrap();
         let decode = &mut quick.timing.as_mut().unwrap().decode;

@@ -250,7 +250,8 @@ fn differences(text: &mut String, report: &Report) {
     for row in &report.rows {
         let contender = format!("{} ({})", row.contender, row.runtime.name());
         if let Some(failure) = &row.failure {
-            let word = if row.output_bytes.is_some() { "was not timed" } else { "failed" };
+            let is_untimed = row.output_bytes.is_some() || crate::words::is_late(row);
+            let word = if is_untimed { "was not timed" } else { "failed" };
             let _ = writeln!(list, "- {contender} {word}: {failure}");
         }
         if !row.wrong.is_empty() {
@@ -356,4 +357,4 @@ fn ordinal(count: u64) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

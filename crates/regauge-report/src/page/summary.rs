@@ -8,7 +8,7 @@ use super::{Section, charts};
 use crate::answer::{self, Line, Pick, USES};
 use crate::charts::{Figure, Part};
 use crate::table::{Tone, is_long, tag};
-use crate::text::visible;
+use crate::text::{prose, visible};
 use crate::words::{self, busy, without_times};
 
 /// Returns the section: what to use in each runtime for each purpose, and size against time.
@@ -119,7 +119,7 @@ fn notes(report: &Report) -> Markup {
                     @if report.notes.len() == 1 { " note" } @else { " notes" }
                     " on this run"
                 }
-                ul.notes { @for note in &report.notes { li { (visible(note)) } } }
+                ul.notes { @for note in &report.notes { li { (prose(note)) } } }
             }
         }
     }
@@ -137,7 +137,7 @@ pub fn reasons(report: &Report) -> Option<Section> {
         }
         @if !verdict.summary.is_empty() {
             h3 { "Summary" }
-            ul.notes { @for sentence in &verdict.summary { li { (visible(sentence)) } } }
+            ul.notes { @for sentence in &verdict.summary { li { (prose(sentence)) } } }
         }
     };
     Section::new("reasons", "Reasons", body)
@@ -159,7 +159,7 @@ fn card(choice: &Choice) -> Markup {
             }
         }
         @if choice.too_close { p { (tag("a tie", Tone::Care)) } }
-        p.why { (visible(&choice.because)) }
+        p.why { (prose(&choice.because)) }
     }
 }
 
@@ -204,8 +204,8 @@ pub fn with_bold_heads(sentences: &[String]) -> Markup {
         @for sentence in sentences {
             p {
                 @match sentence.split_once(": ") {
-                    Some((head, rest)) => { strong { (visible(head)) ":" } " " (visible(rest)) }
-                    None => { (visible(sentence)) }
+                    Some((head, rest)) => { strong { (prose(head)) ":" } " " (prose(rest)) }
+                    None => { (prose(sentence)) }
                 }
             }
         }

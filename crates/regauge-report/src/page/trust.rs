@@ -7,7 +7,7 @@ use regauge_measure::thousands;
 
 use super::Section;
 use crate::table::{Cell, Column, Table, Tone};
-use crate::text::{Unit, visible};
+use crate::text::{Unit, prose, visible};
 
 /// Returns the section on what every contender lost or got wrong.
 pub fn fidelity(report: &Report) -> Option<Section> {
@@ -58,7 +58,7 @@ pub fn fidelity(report: &Report) -> Option<Section> {
             em { "wrong" } " is anything else, and the library is then not timed."
         }
         @if !faithful.is_empty() {
-            p { strong { "Lost nothing: " } (visible(&faithful.join(", "))) "." }
+            p { strong { "Lost nothing: " } (prose(&faithful.join(", "))) "." }
         }
         @for row in wrong {
             p { strong { (visible(&row.contender)) " (" (visible(row.runtime.name())) ")" }

@@ -1,7 +1,8 @@
 //! Shows the best of each runtime in a few columns.
 
-use regauge_measure::report::Row;
-use regauge_measure::{Gives, Report, Runtime, groups, is_in};
+use regauge_measure::report::{Row, Timing};
+use regauge_measure::stats::Estimate;
+use regauge_measure::{Gives, Report, Runtime, cost, groups, is_in};
 
 use super::line::{Line, Style, bar, cut, width};
 use super::{COLUMNS_MIN, SHOWN_MAX};
@@ -11,6 +12,8 @@ use crate::words;
 
 /// Characters of the longest bar.
 const BAR: usize = 4;
+/// Marks a time that is made of too few samples for an interval.
+const FEW: char = '~';
 /// A name is cut rather than shown in fewer characters.
 const NAME_MIN: usize = 14;
 
@@ -18,8 +21,8 @@ const NAME_MIN: usize = 14;
 struct Group<'r> {
     title: String,
     rows: Vec<&'r Row>,
-    /// The best for some use: they are shown whatever their place.
-    winners: Vec<String>,
+    /// The best for some use, and what the gains are compared with: they are shown whatever their place.
+    wanted: Vec<String>,
 }
 
 /// A row as it is printed.
@@ -102,32 +105,37 @@ fn group(report: &Report, runtime: Runtime, gives: Gives) -> Group<'_> {
     let choices = report.verdict.iter().flat_map(|verdict| &verdict.choices);
     let winners = choices
         .filter(|choice| choice.runtime == runtime && choice.gives == gives)
-        .filter_map(|choice| choice.winners.first().cloned())
-        .collect();
-    Group { title, rows, winners }
+        .filter_map(|choice| choice.winners.first().cloned());
+    let fields = report.verdict.iter().flat_map(|verdict| &verdict.fields);
+    let now = fields
+        .filter(|field| field.runtime == runtime && field.gives == gives)
+        .filter_map(|field| field.now.clone());
+    let wanted = winners.chain(now).collect();
+    Group { title, rows, wanted }
 }
 
 impl Group<'_> {
-    /// Returns the rows to show: the first choice for each use, then the fastest, in order of their
-    /// times.
+    /// Returns the rows to show: the fastest, the first choice for each use, what the gains are compared
+    /// with, then the next fastest, in order of their times.
     fn chosen(&self, count: usize) -> Vec<&Row> {
         let timed: Vec<&Row> = self.rows.iter().copied().filter(|row| row.is_timed()).collect();
         if timed.len() <= count {
             return timed;
         }
-        let wins = |row: &Row| {
-            let name = visible(&row.contender);
-            self.winners.iter().any(|winner| {
-                winner.strip_prefix(&name).is_some_and(|rest| {
-                    let is_whole = rest.is_empty() || rest.starts_with(" + ");
-                    is_whole
-                        || rest.strip_prefix(" (").is_some_and(|rest| rest.starts_with(&row.format))
-                })
+        let is_named = |row: &Row, label: &str| {
+            label.strip_prefix(&visible(&row.contender)).is_some_and(|rest| {
+                let is_whole = rest.is_empty() || rest.starts_with(" + ");
+                is_whole
+                    || rest.strip_prefix(" (").is_some_and(|rest| rest.starts_with(&row.format))
             })
         };
-        let (first, rest): (Vec<usize>, Vec<usize>) =
-            (0..timed.len()).partition(|index| wins(timed[*index]));
-        let mut places: Vec<usize> = first.into_iter().chain(rest).take(count).collect();
+        let named = |label: &String| timed.iter().position(|row| is_named(row, label));
+        let mut places = vec![0];
+        for place in self.wanted.iter().filter_map(named).chain(0..timed.len()) {
+            if !places.contains(&place) && places.len() < count {
+                places.push(place);
+            }
+        }
         places.sort_unstable();
         places.into_iter().map(|place| timed[place]).collect()
     }
@@ -155,6 +163,10 @@ fn tables(report: &Report, groups: &[Group], width_max: usize, spacing: Spacing)
         line.push_to(layout.end, format!("({hidden} more: --full)"), Style::Faint);
         lines.push(line);
     }
+    if shown.iter().flatten().any(|row| row.decode.starts_with(FEW) || row.encode.starts_with(FEW))
+    {
+        lines.push(Line::of(format!(" {FEW} too few samples for an interval"), Style::Faint));
+    }
     lines
 }
 
@@ -179,14 +191,16 @@ fn shown_rows(report: &Report, rows: &[&Row]) -> Vec<Shown> {
     rows.iter()
         .map(|row| {
             let timing = row.timing.as_ref();
-            let time = |of: fn(&regauge_measure::report::Timing) -> f64| {
-                timing.map_or_else(|| "–".to_owned(), |timing| short_time(of(timing)))
+            let time = |of: fn(&Timing) -> Estimate| match timing.map(of) {
+                None => "–".to_owned(),
+                Some(one) if one.too_few => format!("{FEW}{}", short_time(one.median)),
+                Some(one) => short_time(one.median),
             };
             let share = if slowest > 0.0 { total(row) / slowest } else { 0.0 };
             Shown {
                 name: visible(&row.contender),
-                decode: time(|timing| timing.decode.estimate_ns.median),
-                encode: time(|timing| timing.encode.estimate_ns.median),
+                decode: time(|timing| timing.decode.estimate_ns),
+                encode: time(|timing| timing.encode.estimate_ns),
                 bar: bar(((share * (BAR * 8) as f64).round() as usize).clamp(1, BAR * 8)),
                 bytes: packed(report, row).map_or_else(|| "–".to_owned(), regauge_measure::bytes),
                 keeps: words::keeps(report, row),
@@ -205,13 +219,12 @@ fn codec(report: &Report) -> Option<&str> {
     has("zstd").or_else(|| has("gzip"))
 }
 
-/// Estimates the compressed size of a contender's output: it shrinks like its format's reference.
+/// Returns the compressed size of a contender's output.
 fn packed(report: &Report, row: &Row) -> Option<u64> {
-    let own = row.output_bytes?;
-    let Some(codec) = codec(report) else { return Some(own) };
-    let reference = report.references.iter().find(|one| one.format == row.format)?;
-    let packed = reference.compressions.iter().find(|one| one.codec == codec)?;
-    Some((packed.bytes as f64 * own as f64 / reference.bytes.max(1) as f64).round() as u64)
+    match codec(report) {
+        Some(codec) => cost::compressed(report, row, codec),
+        None => row.output_bytes,
+    }
 }
 
 /// Formats a time with two or three digits: "58 µs", "1.2 ms".

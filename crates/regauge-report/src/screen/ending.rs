@@ -1,11 +1,11 @@
 //! Shows in a few lines what is not ranked, and the notes.
 
 use regauge_measure::Report;
-use regauge_measure::report::Row;
+use regauge_measure::report::{Missing, Row};
 
 use super::line::{Line, Style, width, wrapped};
 use crate::answer::listed;
-use crate::text::visible;
+use crate::text::prose;
 use crate::words::{busy, without_times};
 
 /// Lines for a list of names, and for a note.
@@ -89,20 +89,29 @@ fn unranked(report: &Report) -> Option<List> {
 
 /// Returns text such as "Not installed: oj (Ruby) and 22 more; --setup installs them".
 fn missing(report: &Report) -> Option<List> {
-    let mut missing: Vec<_> = report.missing.iter().collect();
+    // What a runtime cannot have is not to be installed.
+    let missing = report.missing.iter().filter(|one| !one.reason.starts_with("not available on "));
+    let mut missing: Vec<_> = missing.collect();
     missing.sort_by_key(|one| !one.usual);
+    // The set-up does not build regauge's own packages, and has no newer Python.
+    let can_set_up = |one: &&Missing| {
+        let by = ["pip ", "npm ", "gem ", "apt-get ", "jruby -S gem ", "regauge measure --setup"];
+        by.iter().any(|by| one.install.starts_with(by)) && !one.install.contains("(needs Python")
+    };
+    let installable = missing.iter().copied().filter(|one| can_set_up(one)).count();
     let names: Vec<String> =
         missing.iter().map(|one| format!("{} ({})", one.contender, one.runtime.name())).collect();
     let end = match report.machine.can_set_up() {
-        true => "; --setup installs them",
-        false => "; --list says how to get them",
+        true if installable == missing.len() => "; --setup installs them",
+        true if installable > 0 => "; --setup installs most, --list says how to get each",
+        _ => "; --list says how to get them",
     };
     (!names.is_empty()).then_some(List { begin: "Not installed: ", names, end })
 }
 
 fn notes(report: &Report) -> Vec<String> {
     let mut notes: Vec<String> = report.busy_share().map(busy).into_iter().collect();
-    notes.extend(report.notes.iter().map(|note| visible(note)));
+    notes.extend(report.notes.iter().map(|note| prose(note)));
     if let Some(share) = report.noise.as_ref().and_then(|noise| noise.quiet_share)
         && share < 0.9
     {

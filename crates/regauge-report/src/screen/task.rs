@@ -127,7 +127,11 @@ fn table_lines(table: &TaskTable, width_max: usize, rows_max: usize) -> Vec<Line
     let mut lines = vec![Line::default()];
     let mut title = Line::of(visible(&table.title), Style::Strong);
     if kept < columns.len() {
-        title.push(format!("  ({} more columns: --full)", columns.len() - kept), Style::Faint);
+        let more = match columns.len() - kept {
+            1 => "1 more column".to_owned(),
+            more => format!("{more} more columns"),
+        };
+        title.push(format!("  ({more}: --full)"), Style::Faint);
     }
     let heads: Vec<(&Column, usize)> =
         columns.iter().zip(places.iter().map(|(_, end)| *end)).collect();
