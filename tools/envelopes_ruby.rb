@@ -8,9 +8,10 @@
 #     ruby tools/envelopes_ruby.rb check path/to/regauge
 #
 # The version is that of the `active_support` on the load path: `ruby -I rails/activesupport/lib -I rails/actionpack/lib
-# -I rails/actionview/lib -I rails/activejob/lib …` takes a checkout of Rails. Serializers and frameworks that are not installed are named, and
-# skipped; of Rails before 6.1, only encrypted cookies and jobs are made. `make` writes a folder for each version, with `expected.json`: for each file its layers, what they say, the
-# value, and the secret and the salt that it was signed or encrypted with.
+# -I rails/actionview/lib -I rails/activejob/lib …` takes a checkout of Rails. Of Rails before 6.1, only encrypted cookies
+# and jobs are made. Serializers and frameworks that are not installed are named, and skipped. `make` writes a folder for
+# each version, with `expected.json`: for each file its layers, what they say, the value, and the secret and the salt that
+# it was signed or encrypted with.
 
 begin
   require "logger"
