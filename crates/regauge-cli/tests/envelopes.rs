@@ -246,10 +246,14 @@ fn a_job_of_active_job_is_opened_and_kept() {
     let plain = folder.run("convert carried.json - --to json --envelope open --quiet").silent();
     assert!(plain.text().starts_with("[7,\"h\u{e9}llo\",2.5,true,null,["), "{}", plain.text());
     for bytes in [bytes, carried] {
-        let keep = "convert - - --to json --envelope keep --quiet --filter .[0]=8";
-        let kept = folder.feed(keep, &bytes).silent();
-        let text = String::from_utf8(bytes).unwrap();
-        assert_eq!(kept.text(), text.replace("\"arguments\":[7", "\"arguments\":[8"));
+        let text = String::from_utf8(bytes.clone()).unwrap();
+        for keep in [
+            "convert - - --to json --envelope keep --quiet --filter .[0]=8",
+            "query .[0]=8 - --envelope keep --quiet",
+        ] {
+            let kept = folder.feed(keep, &bytes).silent();
+            assert_eq!(kept.text(), text.replace("\"arguments\":[7", "\"arguments\":[8"), "{keep}");
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use regauge::json::Framing;
 use regauge::{Format, Options};
 use regauge_query::{Settings, Stage};
 
-use crate::args::{Convert, DocumentsArg, Limit, Numbers};
+use crate::args::{Convert, DocumentsArg, EnvelopeArg, Limit, Numbers};
 use crate::commands::convert::{self, is_stream};
 use crate::failure::{Failure, Result};
 use crate::tables::Form;
@@ -219,8 +219,8 @@ fn take_form(convert: &mut Convert, compact: bool) -> bool {
         convert.to = named.filter(|_| !is_stream(&convert.output)).or(Some(Format::Json.into()));
     }
     let is_json = convert.to.is_some_and(|to| to == Format::Json);
-    if is_json && !pretty {
-        // The same bytes, which several threads can write.
+    if is_json && !pretty && convert.reading.envelope != EnvelopeArg::Keep {
+        // The same bytes, which several threads can write. An envelope holds one document.
         convert.to = Some(Format::Ndjson.into());
     }
     pretty && is_json
