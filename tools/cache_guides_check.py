@@ -131,7 +131,7 @@ def decode(regauge):
     large = pickle.dumps({"name": "Ada", "text": "long " * 10_000}, 4)
     values = [path.read_bytes() for path in files] + [large, b"\xff not known"]
     # Without the secret, neither the command nor a client can show these.
-    sealed = {path.read_bytes() for path in files if "encrypted" in path.name}
+    sealed = {path.read_bytes() for path in files if "encrypted" in path.name or "cbc-" in path.name}
     told = asked = 0
     for client, act in (("tiny-rdm", tiny_rdm), ("ardm", ardm)):
         given = settings(page, client)
