@@ -27,7 +27,7 @@ def test_two_keys_that_are_written_as_one_text_are_refused():
                               (regauge.msgpack, decimal.Decimal("1.5"), "1.5")]:
         for sort_keys in (False, True):
             for value in ({key: 1, text: 2}, {text: 2, key: 1}):
-                with pytest.raises(regauge.EncodeError, match=f'written as the text "{text}", which is a key of the same'):
+                with pytest.raises(regauge.EncodeError, match=f'the text "{text}", which is a key of the same.*; rename one'):
                     module.dumps(value, sort_keys=sort_keys)
             assert module.loads(module.dumps({key: 1, "b": 2}, sort_keys=sort_keys)) == {text: 1, "b": 2}
     there_and_back(regauge.pickle, {day: 1, "2020-01-02": 2})

@@ -233,7 +233,7 @@ impl Ciphers for Counted {
     }
 }
 
-/// Whoever could tell wrong padding from a wrong signature would decrypt the rest byte by byte.
+/// An attacker who can tell wrong padding from a wrong signature can decrypt the rest byte by byte.
 #[test]
 fn no_padding_is_seen_without_a_signature() {
     let secret = "0123456789abcdef";

@@ -528,7 +528,8 @@ impl<'py> Walker<'py> {
                 Some(Ok(true)) if !key.is_instance_of::<pyo3::types::PyString>() => {
                     Err(Error::unrepresentable(format!(
                         "found a key that is written as the text {text:?}, which is a key of the same dict too"
-                    )))
+                    ))
+                    .hint("rename one of the two"))
                 }
                 Some(Err(raised)) => Err(self.raise(raised)),
                 _ => sink.key(&text),
