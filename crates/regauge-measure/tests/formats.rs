@@ -273,6 +273,20 @@ fn every_contender_gives_back_a_small_document() {
     println!("{} contenders gave back what they got", seen.len());
 }
 
+/// Psych writes bytes under a tag of its own, and each reader's output is read by its own rules.
+#[test]
+fn bytes_in_yaml_come_back_from_ruby() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("a.yaml");
+    std::fs::write(&input, "bytes: !!binary gIGC\ntext: :a 1,000\n").unwrap();
+    let report = measured(folder.path(), input, &["safe_load", "pyyaml (safe)"], &[]);
+    for row in &report.rows {
+        assert!(row.is_timed() && row.wrong.is_empty(), "{row:?}");
+    }
+    let found = report.rows.iter().any(|row| row.library == "psych");
+    assert!(found || report.missing.iter().any(|one| one.contender.starts_with("psych")));
+}
+
 #[test]
 fn no_loader_that_looks_for_classes_is_given_their_names() {
     let folder = tempfile::tempdir().unwrap();

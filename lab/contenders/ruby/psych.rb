@@ -3,7 +3,7 @@
 # usual: yes
 # runtimes: ruby jruby
 # format: yaml
-# yaml: 1.1
+# yaml: psych
 # pace: 800 kB/s
 # runtimes: ruby jruby
 # gives: data

@@ -2,7 +2,7 @@
 # library: marc
 # runtimes: ruby jruby
 # format: yaml
-# yaml: 1.1
+# yaml: psych
 # pace: 800 kB/s
 # runtimes: ruby jruby
 # gives: record

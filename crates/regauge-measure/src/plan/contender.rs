@@ -5,6 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
+use regauge::yaml::Schema;
+
 use crate::model::assets;
 use crate::model::error::Error;
 use crate::model::runtime::{self, Head, RunnerFile, Runtime, kept};
@@ -53,8 +55,8 @@ pub struct Contender {
     pub(crate) needs: Option<String>,
     /// Why it must not decode untrusted bytes, or nothing if it may.
     pub unsafe_because: Option<String>,
-    /// Whether the YAML that it writes is to be read as YAML 1.1.
-    pub writes_yaml_11: bool,
+    /// The schema by which the YAML that it writes is to be read.
+    pub yaml_schema: Schema,
     /// Bytes that it reads and writes again in a second, roughly: what would take too long is left
     /// out, unless it is asked for by name.
     pub pace: Option<u64>,
@@ -172,6 +174,11 @@ impl Contender {
                 )? * 1000,
             ),
         };
+        let yaml_schema = head.get("yaml").unwrap_or("core");
+        let yaml_schema = Schema::from_name(yaml_schema).ok_or_else(|| {
+            let known = Schema::NAMES.join(", ");
+            fail(format!("found yaml \"{yaml_schema}\", expected one of {known}"))
+        })?;
         let contender = Contender {
             name: need("contender")?.to_owned(),
             runtime: by_suffix.runtime,
@@ -188,7 +195,7 @@ impl Contender {
             limits: head.get("limits").map(str::to_owned),
             unsafe_because: (untrusted != "safe").then(|| untrusted.to_owned()),
             is_usual: usual,
-            writes_yaml_11: head.get("yaml") == Some("1.1"),
+            yaml_schema,
             pace,
             avoids: head.get("avoids").map(str::to_owned),
             source: source.clone(),
@@ -252,7 +259,7 @@ impl Contender {
             debian: Vec::new(),
             needs: None,
             unsafe_because: None,
-            writes_yaml_11: false,
+            yaml_schema: Schema::Core,
             pace: None,
             avoids: None,
             limits: None,

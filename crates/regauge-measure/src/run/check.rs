@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use regauge::Format;
 use regauge::compare::{Change, Comparison};
 use regauge::convert;
+use regauge::yaml::Schema;
 
 use crate::model::error::Error;
 use crate::model::protocol::{Checked, Command, Counted, Hello, Op, Sampled};
@@ -264,7 +265,7 @@ fn try_check(
     let (wrong, losses): (Vec<&Change>, Vec<&Change>) =
         comparison.changes().iter().partition(|change| change.kind.is_wrong());
     let mut losses: Vec<Loss> = losses.into_iter().map(Loss::of).collect();
-    if contender.writes_yaml_11 && !same && wrong.is_empty() {
+    if contender.yaml_schema != Schema::Core && !same && wrong.is_empty() {
         losses.extend(read_otherwise(original, &readable, marc));
     }
     let (mut first, mut live, mut fastest_ns) = (None, None, [f64::INFINITY; 2]);

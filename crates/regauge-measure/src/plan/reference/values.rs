@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::Path;
 
 use regauge::convert::{self, Input};
-use regauge::{Format, Limits, Value, values, yaml};
+use regauge::{Format, Limits, Value, values};
 
 use crate::model::error::Error;
 use crate::plan::contender::Contender;
@@ -33,9 +33,7 @@ pub(crate) fn options(format: Format) -> convert::Options {
 /// rightly writes some text plain that YAML 1.2 reads as something else.
 pub(crate) fn options_for(contender: &Contender, format: Format) -> convert::Options {
     let mut options = options(format);
-    if contender.writes_yaml_11 {
-        options.yaml.schema = yaml::Schema::Yaml11;
-    }
+    options.yaml.schema = contender.yaml_schema;
     options
 }
 

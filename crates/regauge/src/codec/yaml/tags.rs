@@ -12,6 +12,10 @@ use super::schema_11;
 use crate::model::number;
 use crate::options::yaml::Schema;
 
+/// The tag under which Ruby's Psych writes and reads bytes: that of YAML's own type, but a local one. PyYAML, whose
+/// schema is 1.1, does not know it.
+const RUBYS_BINARY: &str = "!binary";
+
 /// The content of a scalar.
 #[derive(Debug, PartialEq)]
 pub(super) enum Content<'t> {
@@ -35,8 +39,10 @@ pub(super) fn scalar<'t>(
     if tag == "!" {
         return Content::Meaning(Meaning::Text);
     }
-    let Some(name) = tag.strip_prefix(CORE) else {
-        return Content::Typed(if plain { kept(schema, text) } else { Meaning::Text });
+    let name = match tag.strip_prefix(CORE) {
+        Some(name) => name,
+        None if tag == RUBYS_BINARY && schema != Schema::Yaml11 => "binary",
+        None => return Content::Typed(if plain { kept(schema, text) } else { Meaning::Text }),
     };
     // The tag determines what the text means, whatever the schema would make of it.
     let meaning = match schema {
@@ -106,9 +112,9 @@ pub(super) fn is_own(tag: &str, mapping: bool) -> bool {
     tag != "!" && tag.strip_prefix(CORE) != Some(plain)
 }
 
-/// Returns whether the tag is one of YAML's own, which define by themselves what a node is.
+/// Returns whether the tag is one of YAML's own or Ruby's for bytes, which define by themselves what a node is.
 pub(super) fn is_yamls(tag: &str) -> bool {
-    tag == "!" || tag.starts_with(CORE)
+    tag == "!" || tag == RUBYS_BINARY || tag.starts_with(CORE)
 }
 
 /// The node under a tag.
@@ -155,6 +161,19 @@ mod tests {
         {
             assert_eq!(core(name, text), Content::Typed(Meaning::Text), "{name} {text}");
         }
+    }
+
+    #[test]
+    fn bytes_as_ruby_writes_them() {
+        let read = |schema, text| scalar(schema, Style::Literal, Some("!binary"), text);
+        for schema in [Schema::Core, Schema::Json, Schema::Failsafe, Schema::Psych] {
+            assert_eq!(read(schema, "gIGC\n"), Content::Bytes(vec![0x80, 0x81, 0x82]));
+        }
+        assert_eq!(read(Schema::Yaml11, "gIGC"), Content::Typed(Meaning::Text));
+        assert_eq!(read(Schema::Core, "?"), Content::Typed(Meaning::Text));
+        assert!(is_kept(Schema::Core, "!binary", Node::Text("?")));
+        assert!(!is_kept(Schema::Core, "!binary", Node::Text("gIGC")));
+        assert!(is_kept(Schema::Yaml11, "!binary", Node::Text("gIGC")));
     }
 
     #[test]
