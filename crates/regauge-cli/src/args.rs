@@ -316,7 +316,8 @@ pub struct Measure {
     pub db: Vec<String>,
     #[arg(long, value_name = "FORMAT", value_parser = format)]
     pub from: Option<Format>,
-    /// Measure only contenders whose name, library, format or runtime contains TEXT; repeatable
+    /// Measure only contenders whose name, library, format or runtime is TEXT, or else whose name
+    /// contains it; python/json takes those to which both apply; repeatable
     #[arg(long, value_name = "TEXT")]
     pub only: Vec<String>,
     /// Also measure this adapter; repeatable

@@ -34,8 +34,9 @@ pub(crate) fn needed(options: &Options, runners: &[RunnerFile]) -> Result<Option
     for path in &options.adapters {
         list.extend(Contender::from_file(path, runners)?);
     }
+    let wanted = wanted(&options.only, &list);
     let mut wires: Vec<Wire> = Vec::new();
-    for one in list.iter().filter(|one| options.only.iter().any(|part| is_named(one, part))) {
+    for one in list.iter().filter(|one| wanted.iter().any(|wanted| wanted.is(one))) {
         let wire = if one.made_from_json { Wire::Json } else { one.wire };
         if !wires.contains(&wire) {
             wires.push(wire);
@@ -55,8 +56,9 @@ pub(crate) fn chosen(
     for path in &options.adapters {
         list.extend(Contender::from_file(path, runners)?);
     }
-    let unknown = |part: &&String| !list.iter().any(|one| is_named(one, part));
-    let unknown: Vec<String> = options.only.iter().filter(unknown).cloned().collect();
+    let wanted = wanted(&options.only, &list);
+    let unknown = |wanted: &&Wanted| !list.iter().any(|one| wanted.is(one));
+    let unknown: Vec<String> = wanted.iter().filter(unknown).map(|one| one.text.clone()).collect();
     let catalogue = references.shape == Shape::Catalogue;
     list.retain(|one| {
         let wire = if one.made_from_json { Wire::Json } else { one.wire };
@@ -66,12 +68,12 @@ pub(crate) fn chosen(
         list.retain(|one| takes_part(one, &options.take_part));
     }
     if !options.only.is_empty() {
-        let known: Vec<String> = list.iter().flat_map(names).collect();
+        let known: Vec<String> = list.iter().flat_map(names).map(str::to_owned).collect();
         // One that is misspelt among others would not be missed before the end.
         if !unknown.is_empty() {
             return Err(Error::NoContender(nearest::no_contender(&unknown, &known)));
         }
-        list.retain(|one| options.only.iter().any(|part| is_named(one, part)));
+        list.retain(|one| wanted.iter().any(|wanted| wanted.is(one)));
         if list.is_empty() {
             return Err(Error::NoContender(nearest::no_contender(&options.only, &known)));
         }
@@ -168,8 +170,9 @@ pub(crate) fn family(format: &str) -> &str {
 pub(crate) fn any_starts_slowly(options: &Options, runners: &[RunnerFile]) -> bool {
     let places = Places { data: folders::set_up(options), ..Places::default() };
     runners.iter().filter(|one| one.starts_slowly).any(|one| {
-        let is_wanted = options.only.is_empty()
-            || options.only.iter().any(|part| part.eq_ignore_ascii_case(one.runtime.id()));
+        let is_it = |part: &str| part.eq_ignore_ascii_case(one.runtime.id());
+        let is_wanted =
+            options.only.is_empty() || options.only.iter().any(|text| text.split('/').any(is_it));
         let given = launch::given(options, one.runtime);
         is_wanted && one.command(given.as_deref(), &places).is_ok()
     })
@@ -238,8 +241,8 @@ fn takes_part(contender: &Contender, list: &[String]) -> bool {
         || is_one(&contender.name)
 }
 
-/// Returns the names by which a contender is chosen, as [`is_named`] compares them.
-fn names(contender: &Contender) -> [String; 5] {
+/// Returns the names that select a contender if they are given whole.
+fn names(contender: &Contender) -> [&str; 5] {
     [
         &contender.name,
         &contender.library,
@@ -247,16 +250,43 @@ fn names(contender: &Contender) -> [String; 5] {
         contender.runtime.name(),
         contender.runtime.id(),
     ]
-    .map(str::to_owned)
 }
 
-fn is_named(contender: &Contender, part: &str) -> bool {
-    let part = part.to_lowercase();
-    contender.name.to_lowercase().contains(&part)
-        || contender.library.to_lowercase() == part
-        || contender.wire.name() == part
-        || contender.runtime.name().to_lowercase() == part
-        || contender.runtime.id() == part
+/// One `--only`: what is between its slashes must all apply.
+struct Wanted {
+    text: String,
+    parts: Vec<Part>,
+}
+
+/// A part of an `--only`, in lower case.
+enum Part {
+    /// A name, library, format or runtime.
+    Whole(String),
+    /// No such thing, but perhaps a part of a name.
+    Within(String),
+}
+
+/// Returns what the texts of `--only` select among these contenders.
+fn wanted(only: &[String], list: &[Contender]) -> Vec<Wanted> {
+    let part = |text: &str| {
+        let is_whole = |name: &&str| name.eq_ignore_ascii_case(text);
+        match list.iter().any(|one| names(one).iter().any(is_whole)) {
+            true => Part::Whole(text.to_lowercase()),
+            false => Part::Within(text.to_lowercase()),
+        }
+    };
+    let wanted =
+        |text: &String| Wanted { text: text.clone(), parts: text.split('/').map(part).collect() };
+    only.iter().map(wanted).collect()
+}
+
+impl Wanted {
+    fn is(&self, contender: &Contender) -> bool {
+        self.parts.iter().all(|part| match part {
+            Part::Whole(text) => names(contender).iter().any(|name| name.to_lowercase() == *text),
+            Part::Within(text) => contender.name.to_lowercase().contains(text),
+        })
+    }
 }
 
 #[cfg(test)]
@@ -301,6 +331,25 @@ mod tests {
         let yaml: Vec<String> = ordered(&["yaml"], &[]).into_iter().map(|one| one.0).collect();
         let place = |name: &str| yaml.iter().position(|one| one == name).unwrap();
         assert!(place("PyYAML (safe)") < place("orjson"), "{yaml:?}");
+    }
+
+    #[test]
+    fn only_selects_whole_names_before_parts_of_names() {
+        let list = contender::all();
+        let chosen = |only: &[&str]| -> Vec<(&str, &str)> {
+            let only: Vec<String> = only.iter().map(|&one| one.to_owned()).collect();
+            let wanted = wanted(&only, &list);
+            let one = |one: &&Contender| wanted.iter().any(|wanted| wanted.is(one));
+            list.iter().filter(one).map(|one| (one.runtime.id(), one.wire.name())).collect()
+        };
+        assert!(chosen(&["json"]).iter().all(|one| one.1 == "json"));
+        assert!(chosen(&["Ruby"]).iter().all(|one| one.0 == "ruby"));
+        let both = chosen(&["python/json"]);
+        assert!(both.len() > 3 && both.iter().all(|one| *one == ("python", "json")), "{both:?}");
+        assert!(chosen(&["python/json", "node/bson"]).len() > both.len());
+        // No library, format or runtime has these names.
+        assert!(!chosen(&["(safe"]).is_empty() && chosen(&["nosuchthing"]).is_empty());
+        assert!(chosen(&["python/nosuchthing"]).is_empty());
     }
 
     #[test]
