@@ -6,6 +6,9 @@ use std::rc::Rc;
 
 use super::first::FirstSamples;
 use super::*;
+use crate::model::runtime::Runtime;
+use crate::model::stats;
+use crate::model::wire::Gives;
 use crate::plan::options::Quiet;
 
 const MS: u64 = 1_000_000;

@@ -8,6 +8,7 @@
 
 use std::time::Duration;
 
+use crate::model::report::Sitting;
 use crate::model::stats::median;
 
 /// How many samples are compared with as many before them.
@@ -23,6 +24,19 @@ pub(crate) struct Warmth {
     pub ns: f64,
     /// Nothing if there were too few samples.
     pub settled: Option<bool>,
+}
+
+impl Warmth {
+    /// Returns the part of this process in a series, before its samples.
+    pub(super) fn in_process(self, process: u64) -> Sitting {
+        Sitting {
+            samples: 0,
+            process,
+            warm_up_samples: self.samples,
+            warm_up_ns: self.ns,
+            settled: self.settled,
+        }
+    }
 }
 
 /// Returns whether the samples, in nanoseconds of one pass, have come to rest, or nothing if there
