@@ -313,3 +313,49 @@ fn rollback_leaves_no_trace() {
     let row = |v| Value::Map(vec![(text("some key"), Value::Int(v))]);
     assert_eq!(read(&writer.into_vec()).unwrap(), Value::Array(vec![row(0), row(2)]));
 }
+
+/// Python's dict keeps one of `1`, `True` and `1.0`.
+#[test]
+fn keys_that_python_takes_for_one_are_refused() {
+    let map =
+        |keys: &[Value]| Value::Map(keys.iter().map(|key| (key.clone(), Value::Null)).collect());
+    let decimal = |text: &str| Value::Decimal(text.into());
+    for (one, other) in [
+        (Value::Int(1), Value::Bool(true)),
+        (Value::Bool(false), Value::F64(-0.0)),
+        (Value::F64(0.0), Value::F64(-0.0)),
+        (Value::UInt(1 << 63), Value::F64(9_223_372_036_854_775_808.0)),
+        (Value::F32(0.5), decimal("0.5")),
+        (Value::Int(2), decimal("2.00")),
+    ] {
+        let error = write(&map(&[one.clone(), other.clone()]), 4).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Refused, "{one} {other}");
+        assert!(
+            error.to_string().contains("which equals another key of the map in Python"),
+            "{error}"
+        );
+        assert!(write(&map(&[other, one]), 4).is_err());
+    }
+    // In maps of their own, and beside each other, they are no others' concern.
+    let inner = map(&[Value::Bool(true), Value::Int(0)]);
+    let outer = Value::Map(vec![
+        (Value::Int(1), inner.clone()),
+        (Value::F64(0.5), inner.clone()),
+        (Value::Int(0), inner),
+    ]);
+    check_all(&outer);
+    write(&map(&[Value::Int(1), Value::Int(1)]), 4).unwrap();
+    write(&map(&[Value::F64(f64::NAN), Value::F64(f64::NAN), Value::F64(1e300)]), 4).unwrap();
+    // Beyond what is remembered, a map of integers alone has no doubts.
+    let mut many: Vec<Value> = (0..(1 << 20) + 10).map(Value::Int).collect();
+    write(&map(&many), 4).unwrap();
+    many.push(Value::Bool(true));
+    assert!(write(&map(&many), 4).is_err());
+    // As text it is a key of its own.
+    let fidelity = Fidelity::new(OnLoss::Wrap, Format::Pickle);
+    let mut writer = Writer::new(Out::in_memory(), Options::default(), fidelity);
+    map(&[Value::Int(1), Value::Bool(true)]).drive(&mut writer).unwrap();
+    writer.end_document().unwrap();
+    writer.finish().unwrap();
+    assert_eq!(read(&writer.into_vec()).unwrap(), map(&[Value::Int(1), "$key:true".into()]));
+}

@@ -8,6 +8,7 @@
 //! checks that the enclosing item accepts it) and, once it is on the loader's stack, through
 //! [`Writer::end_value`]. The enclosing item is the topmost [`Open`].
 
+mod equal;
 mod held;
 mod keys;
 mod ops;
@@ -20,12 +21,15 @@ use std::collections::HashMap;
 use super::Options;
 use super::types::*;
 use crate::bytes::buffer::Out;
+use crate::model::hint::Hint;
+use crate::model::option::Opt;
 use crate::model::value::Value;
 use crate::policy::event::{BigInt, Ext, Sink, Type};
 use crate::policy::fidelity::{self, Fidelity};
 use crate::policy::notation;
 use crate::{Error, OnLoss, Result};
 
+use equal::EqualKeys;
 use held::{Held, Slot};
 use keys::Keys;
 
@@ -128,6 +132,7 @@ pub struct Writer<'a> {
     anchors: HashMap<u64, u32>,
     globals: HashMap<String, u32>,
     keys: Keys,
+    equal_keys: EqualKeys,
     /// The anchor of the next value.
     anchor: Option<u64>,
     mark: Checkpoint,
@@ -159,6 +164,7 @@ impl<'a> Writer<'a> {
             anchors: HashMap::new(),
             globals: HashMap::new(),
             keys: Keys::default(),
+            equal_keys: EqualKeys::default(),
             anchor: None,
             mark: Checkpoint::default(),
         }
@@ -289,6 +295,7 @@ impl<'a> Writer<'a> {
         self.anchors.clear();
         self.globals.clear();
         self.keys.clear();
+        self.equal_keys.close(0);
         self.anchor = None;
         self.frame = u64::MAX;
         self.frame_full = u64::MAX;
@@ -296,6 +303,19 @@ impl<'a> Writer<'a> {
 }
 
 impl Writer<'_> {
+    /// Applies the policy to a key that Python takes for another one of its map: text is a key of its own.
+    #[cold]
+    fn equal_key(&mut self, k: &Value) -> Result {
+        if self.fidelity.policy() != OnLoss::Refuse {
+            return fidelity::key_value(self, k);
+        }
+        let message = format!(
+            "found the key {k}, which equals another key of the map in Python, whose dict keeps one of them"
+        );
+        let wrap = Hint::set(Opt::OnLoss, "wrap").to("write it as text (reversible)");
+        Err(Error::new(crate::ErrorKind::Refused, message).hint(wrap))
+    }
+
     /// Returns whether a key can be written natively. Python cannot hash a key that would be a map
     /// in the reversible notation, so its text becomes the key.
     fn holds(&self, k: &Value) -> bool {
@@ -427,6 +447,7 @@ impl Sink for Writer<'_> {
     }
     #[inline]
     fn end_map(&mut self) -> Result {
+        self.equal_keys.close(self.stack.len());
         self.end_container()
     }
     fn fidelity(&mut self) -> &mut Fidelity {
@@ -441,6 +462,9 @@ impl Sink for Writer<'_> {
     fn key_value(&mut self, k: &Value) -> Result {
         if !held::is_hashable(k) || !self.holds(k) {
             return fidelity::key_value(self, k);
+        }
+        if self.equal_keys.has_other(self.stack.len(), k) {
+            return self.equal_key(k);
         }
         self.room(32)?;
         match self.stack.last() {
@@ -522,6 +546,7 @@ impl crate::policy::event::Writer for Writer<'_> {
         self.out.rollback();
         let mark = self.mark.clone();
         self.stack.truncate(mark.depth);
+        self.equal_keys.close(mark.depth + 1);
         if let (Some(top), Some(saved)) = (self.stack.last_mut(), mark.top) {
             *top = saved;
         }
