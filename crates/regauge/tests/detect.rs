@@ -173,3 +173,17 @@ fn first_bytes_tell_the_format() {
         assert_eq!(Format::from_magic(head), format, "{}", head.escape_ascii());
     }
 }
+
+/// Numbers in columns are no leader.
+#[test]
+fn numbers_in_columns_are_no_catalogue() {
+    for text in [
+        "10001: 1234567890123456789\n10002: 1\n",
+        "12345,6789012345678,12,x\n",
+        "10001 12.5 3 4 5 6 7 8 9 10\n",
+    ] {
+        assert_ne!(detect("-", text.as_bytes()).unwrap(), Some(Format::Marc), "{text}");
+    }
+    let leader = b"00000nam a2200000 a 4500";
+    assert_eq!(detect("-", leader).unwrap(), Some(Format::Marc));
+}

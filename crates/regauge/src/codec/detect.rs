@@ -137,14 +137,14 @@ fn binary_mark(head: &[u8]) -> Option<Format> {
     }
 }
 
-/// Returns whether this is a leader: five digits of length, the fixed "22" or the like, and an entry
-/// map (ISO 2709 §4.3), with more than digits between them, unlike a large number in JSON.
+/// Returns whether this is a leader: five digits of length, a letter for the type of record, the fixed "22" or the
+/// like, and an entry map (ISO 2709 §4.3), unlike a large number, or numbers in columns.
 fn looks_like_marc(head: &[u8]) -> bool {
     head.len() >= 24
         && head[..5].iter().all(u8::is_ascii_digit)
         && head[10..17].iter().all(|b| b.is_ascii_digit() || *b == b' ')
         && head[20..22].iter().all(|b| b.is_ascii_digit() || *b == b' ')
-        && !head[5..10].iter().all(u8::is_ascii_digit)
+        && head[6].is_ascii_alphabetic()
 }
 
 /// Returns whether this is two bytes or more of text, the first of them ASCII.

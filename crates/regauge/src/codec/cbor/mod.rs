@@ -105,11 +105,22 @@ impl Codec for Cbor {
         writer.into_out()
     }
 
-    fn is_contradicted(looks: Looks, _: &[u8]) -> bool {
+    fn is_contradicted(looks: Looks, head: &[u8]) -> bool {
         match looks {
             // Their first bytes are small integers here.
-            Looks::Like(Format::Marshal | Format::Bson | Format::Cbor) | Looks::Text => false,
+            Looks::Like(Format::Marshal | Format::Bson | Format::Cbor) => false,
+            Looks::Text => !is_short_text(head),
             Looks::Like(_) | Looks::Other(_) => true,
         }
     }
+}
+
+/// Returns whether this is a sequence of short texts alone, whose heads are letters: `e` is a text of five bytes.
+fn is_short_text(mut head: &[u8]) -> bool {
+    while let [first, rest @ ..] = head {
+        let 0x60..=0x77 = first else { return false };
+        // The last one may be cut off.
+        head = rest.get(usize::from(first - 0x60)..).unwrap_or_default();
+    }
+    true
 }
