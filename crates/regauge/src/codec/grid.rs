@@ -49,10 +49,12 @@ macro_rules! grid {
         }
     };
     (@read $codec:ty, $item:literal) => {
-        /// Returns the only document in the bytes, within the default limits.
+        /// Returns the only document in the bytes, within the default limits. A value that an alias repeats stands in
+        /// each place; [`read_values`](crate::read_values) keeps the references.
         ///
         /// # Errors
-        /// `Syntax` and `Truncated` with their offset, also if a second document follows; `Limit`.
+        /// `Syntax` and `Truncated` with their offset, also if a second document follows; `Limit`; `Refused` for a
+        /// value that contains itself.
         pub fn from_slice(bytes: &[u8]) -> $crate::Result<$crate::Value> {
             $crate::codec::grid::from_slice::<$codec>(bytes, $item)
         }
@@ -85,7 +87,7 @@ fn only<C: Codec, P: Parse>(
     item: &str,
 ) -> Result<Value> {
     let article = if item.starts_with('i') { "an" } else { "a" };
-    let mut builder = Builder::new(&Limits::default());
+    let mut builder = Builder::new(&Limits::default()).without_references();
     if !reader.next(&mut builder)? {
         let message = format!("found no bytes, expected {article} {item}");
         return Err(Error::truncated(message).at(0).in_format(C::FORMAT));

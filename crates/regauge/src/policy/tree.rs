@@ -1,7 +1,8 @@
 //! Values and events: a [`Value`] sends its events, and [`Builder`] makes a value of those it receives.
 
 use crate::model::format::Format;
-use crate::model::limits::Limits;
+use crate::model::hint::Hint;
+use crate::model::limits::{Limit, Limits};
 use crate::model::value::Value;
 use crate::policy::event::{BigInt, Ext, Sink, Type};
 use crate::policy::fidelity::{Fidelity, OnLoss};
@@ -64,6 +65,16 @@ impl Value {
     }
 }
 
+/// A value that would take too much memory.
+#[cold]
+pub(crate) fn too_large(what: &str, limit: Limit) -> Error {
+    let name = limit.name();
+    Error::limit(format!(
+        "found a value of too many {what} to hold in memory, expected no more than the limit {name}"
+    ))
+    .hint(Hint::raise(limit))
+}
+
 /// A sink that builds a [`Value`], within the limits on nodes and bytes.
 #[derive(Debug)]
 pub struct Builder {
@@ -71,6 +82,7 @@ pub struct Builder {
     done: Option<Value>,
     nodes_left: u64,
     bytes_left: u64,
+    references: bool,
     fidelity: Fidelity,
 }
 
@@ -82,8 +94,17 @@ impl Builder {
             done: None,
             nodes_left: limits.nodes,
             bytes_left: limits.record_bytes,
+            references: true,
             fidelity: Fidelity::new(OnLoss::Refuse, Format::Json),
         }
+    }
+
+    /// The same without references: a reader gives a value that stands in several places in each of them, within
+    /// [`Limits::aliases`], and refuses one that holds itself.
+    #[must_use]
+    pub fn without_references(mut self) -> Builder {
+        self.references = false;
+        self
     }
 
     /// Returns the value if it is complete.
@@ -97,11 +118,12 @@ impl Builder {
     }
 
     fn spend(&mut self, bytes: usize) -> Result {
-        let over = |what: &str| {
-            Err(Error::limit(format!("found a value with too many {what} to hold in memory")))
+        let Some(nodes) = self.nodes_left.checked_sub(1) else {
+            return Err(too_large("nodes", Limit::Nodes));
         };
-        let Some(nodes) = self.nodes_left.checked_sub(1) else { return over("nodes") };
-        let Some(bytes) = self.bytes_left.checked_sub(bytes as u64) else { return over("bytes") };
+        let Some(bytes) = self.bytes_left.checked_sub(bytes as u64) else {
+            return Err(too_large("bytes", Limit::RecordBytes));
+        };
         (self.nodes_left, self.bytes_left) = (nodes, bytes);
         Ok(())
     }
@@ -222,7 +244,7 @@ impl Sink for Builder {
         self.end_array()
     }
     fn holds_references(&mut self) -> bool {
-        true
+        self.references
     }
     fn begin_anchor(&mut self, id: u64) -> Result {
         self.spend(0)?;

@@ -16,10 +16,12 @@ use super::lower::Policy;
 use super::node::{Kind, Node};
 use super::owned::Owned;
 use super::value::{NOTATION, VALUE};
+use crate::model::hint::Hint;
 use crate::model::number;
+use crate::model::option::Opt;
 use crate::model::path::Step;
 use crate::model::value::Value;
-use crate::policy::fidelity::Objects;
+use crate::policy::fidelity::{Objects, OnLoss};
 use crate::sinks::tape::{Item, Tape};
 use crate::{Error, ErrorKind, Result};
 
@@ -36,11 +38,14 @@ pub(super) struct How {
     pub(super) policy: Policy,
     /// Whether types that have a form for people and one for machines are read in the former.
     pub(super) human_readable: bool,
+    /// The same for keys.
+    pub(super) readable_keys: bool,
 }
 
 impl How {
     /// For a tree without a format.
-    pub(super) const STRICT: How = How { policy: Policy::STRICT, human_readable: true };
+    pub(super) const STRICT: How =
+        How { policy: Policy::STRICT, human_readable: true, readable_keys: true };
 }
 
 impl<'de, N: Node<'de>> TreeDeserializer<N> {
@@ -91,18 +96,59 @@ impl<'de, N: Node<'de>> TreeDeserializer<N> {
         let integer = match self.node.kind() {
             Kind::Int(v) => i128::from(v),
             Kind::UInt(v) => i128::from(v),
+            Kind::Int128(v) => v,
+            Kind::UInt128(v) => match i128::try_from(v) {
+                Ok(v) => v,
+                Err(_) if self.rounds() || v as f64 as u128 == v => {
+                    return visitor.visit_f64(v as f64);
+                }
+                Err(_) => return Err(inexact("integer", v, "a double")),
+            },
             Kind::Tree(value) => return self.with(value).double(visitor),
             Kind::Anchor(inside) => return self.with(inside).double(visitor),
             _ => return self.deserialize_any(visitor),
         };
         match number::exact_double(integer) {
             Some(v) => visitor.visit_f64(v),
-            None => Err(Error::new(
-                ErrorKind::Data,
-                format!("found the integer {integer}, which a double cannot hold"),
-            )),
+            None if self.rounds() => visitor.visit_f64(integer as f64),
+            None => Err(inexact("integer", integer, "a double")),
         }
     }
+
+    /// A single that is asked for: a double is rounded, as everywhere in Rust, but stays finite, and an integer is one
+    /// of those that it has.
+    #[cold]
+    fn single<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        let integer = match self.node.kind() {
+            Kind::F64(v) if v.is_finite() && (v as f32).is_infinite() && !self.rounds() => {
+                return Err(inexact("number", format_args!("{v:?}"), "an f32"));
+            }
+            Kind::Int(v) => i128::from(v),
+            Kind::UInt(v) => i128::from(v),
+            Kind::Int128(v) => v,
+            Kind::Tree(value) => return self.with(value).single(visitor),
+            Kind::Anchor(inside) => return self.with(inside).single(visitor),
+            _ => return self.double(visitor),
+        };
+        let is_exact = number::exact_double(integer).is_some_and(|v| f64::from(v as f32) == v);
+        match is_exact || self.rounds() {
+            true => visitor.visit_f32(integer as f32),
+            false => Err(inexact("integer", integer, "an f32")),
+        }
+    }
+
+    /// Whether the policy takes the nearest number.
+    fn rounds(&self) -> bool {
+        self.how.policy.on_loss == OnLoss::Approximate
+    }
+}
+
+/// A number that the type asked for does not have.
+#[cold]
+fn inexact(what: &str, found: impl std::fmt::Display, wanted: &str) -> Error {
+    let message = format!("found the {what} {found}, which {wanted} cannot hold");
+    Error::new(ErrorKind::Data, message)
+        .hint(Hint::set(Opt::OnLoss, "approximate").to("read the nearest number"))
 }
 
 /// What came has more in it than was asked for.
@@ -154,13 +200,26 @@ impl<'de, N: Node<'de>> Deserializer<'de> for TreeDeserializer<N> {
 
     #[inline]
     fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        self.deserialize_f64(visitor)
+        match self.node.kind() {
+            Kind::F32(v) => visitor.visit_f32(v),
+            Kind::F64(v) if v.abs() <= f64::from(f32::MAX) => visitor.visit_f64(v),
+            _ => self.single(visitor),
+        }
     }
 
     #[inline]
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
         match self.node.kind() {
             Kind::Null => visitor.visit_none(),
+            Kind::Tree(value) => self.with(value).deserialize_option(visitor),
+            Kind::Anchor(inside) => self.with(inside).deserialize_option(visitor),
+            Kind::Typed(inside) if self.how.policy.objects == Objects::Data => {
+                self.with(inside).deserialize_option(visitor)
+            }
+            Kind::Special if self.rounds() => match self.lowered()?.value {
+                Value::Null => visitor.visit_none(),
+                _ => visitor.visit_some(self),
+            },
             _ => visitor.visit_some(self),
         }
     }
@@ -196,14 +255,14 @@ impl<'de, N: Node<'de>> Deserializer<'de> for TreeDeserializer<N> {
     ) -> Result<V::Value> {
         match self.node.kind() {
             Kind::Text(variant) => visitor.visit_enum(BorrowedStrDeserializer::new(variant)),
-            // Some formats write the number of a variant.
-            Kind::Int(index) if u32::try_from(index).is_ok() => {
+            // Some libraries write the number of a variant, none of them into text.
+            Kind::Int(index) if !self.how.human_readable && u32::try_from(index).is_ok() => {
                 visitor.visit_enum(U32Deserializer::new(index as u32))
             }
             Kind::Map(members) => match members.len() {
                 // The variant, and what is in it.
                 1 => visitor.visit_enum(MapAccessDeserializer::new(self.members(members))),
-                _ => Err(several_keys()),
+                count => Err(several_keys(count)),
             },
             Kind::Tree(value) => self.with(value).deserialize_enum(name, variants, visitor),
             Kind::Anchor(inside) => self.with(inside).deserialize_enum(name, variants, visitor),
@@ -235,8 +294,9 @@ impl<'de, N: Node<'de>> Deserializer<'de> for TreeDeserializer<N> {
 
 /// A map that should have been an enum has not one key.
 #[cold]
-pub(super) fn several_keys() -> Error {
-    Error::invalid_value(Unexpected::Map, &"a map with the variant as its only key")
+pub(super) fn several_keys(count: usize) -> Error {
+    let found = format!("a map of {count} keys");
+    Error::invalid_value(Unexpected::Other(&found), &"a map with the variant as its only key")
 }
 
 /// The elements of an array that are still to come.

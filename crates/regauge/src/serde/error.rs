@@ -97,6 +97,11 @@ impl fmt::Display for Found<'_> {
             Unexpected::Unit | Unexpected::Option => f.write_str("null"),
             Unexpected::Seq => f.write_str("an array"),
             Unexpected::Map => f.write_str("a map"),
+            // serde's own words for an integer beyond 64 bits: "integer `1` as i128".
+            Unexpected::Other(text) => match text.strip_prefix("integer `") {
+                Some(rest) => write!(f, "the integer {}", rest.split('`').next().unwrap_or(rest)),
+                None => f.write_str(text),
+            },
             other => write!(f, "{other}"),
         }
     }

@@ -7,6 +7,7 @@ use ::serde::forward_to_deserialize_any;
 
 use super::de::{How, TreeDeserializer};
 use super::node::{Kind, Node};
+use crate::model::value::Value;
 use crate::{Error, Result};
 
 /// A key, and how it is read.
@@ -82,6 +83,7 @@ impl<'de, N: Node<'de>> Deserializer<'de> for KeyDeserializer<N> {
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
         match self.key.kind() {
             Kind::Null => visitor.visit_none(),
+            Kind::Tree(Value::Null) => visitor.visit_none(),
             _ => visitor.visit_some(self),
         }
     }
@@ -110,7 +112,7 @@ impl<'de, N: Node<'de>> Deserializer<'de> for KeyDeserializer<N> {
     }
 
     fn is_human_readable(&self) -> bool {
-        self.how.human_readable
+        self.how.readable_keys
     }
 
     forward_to_deserialize_any! {

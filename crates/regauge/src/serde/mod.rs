@@ -24,7 +24,7 @@
 //!
 //! # How Rust's types are written
 //!
-//! The same in every format, and as serde_json does it:
+//! The same in every format, and as serde_json does it, but for `f32` and bytes:
 //!
 //! | Rust | document |
 //! |---|---|
@@ -38,7 +38,7 @@
 //! | integers to 128 bits | an integer; what is beyond the format's goes by the policy |
 //! | `f32` | a single-precision number, or the double of the same value |
 //! | bytes (`serde_bytes`) | binary data, where the format has it. `Vec<u8>` is an array to serde |
-//! | a map's key | text, or any value, where the format has such keys. An integer or a truth value becomes text in JSON and BSON, and text is read as either where a type asks for it |
+//! | a map's key | text, or any value, where the format has such keys; a type with a form for people has it where keys are text. An integer or a truth value becomes text in JSON and BSON, and text is read as either where a type asks for it |
 //!
 //! # What serde's model lacks
 //!
@@ -46,7 +46,7 @@
 //! tags around a value: [`Value`] has all of them, serde has none. So
 //!
 //! * a field of the type [`Value`] takes them as they are, and gives them back;
-//! * a field that nobody reads may be anything;
+//! * a field that nobody reads may be anything, except in a struct with `flatten`, below;
 //! * for any other type the policy decides, as in a conversion: [`OnLoss::Refuse`] is an error
 //!   that names the value, [`OnLoss::Wrap`] gives the notation of [`crate::policy::fidelity`] (`{"$time":
 //!   …}`), [`OnLoss::Approximate`] the nearest value (the text of a time). For classes, tags and
@@ -185,7 +185,7 @@ pub fn from_value<'v, T: Deserialize<'v>>(value: &'v Value) -> Result<T> {
 /// # Errors
 /// Those that a `Serialize` of your own gives.
 pub fn to_value<T: Serialize + ?Sized>(v: &T) -> Result<Value> {
-    ser::value_of(v)
+    ser::value_of(v, true)
 }
 
 /// Writes one document.
@@ -262,7 +262,16 @@ fn form_of(options: &Options) -> ser::Form {
         Format::Json | Format::Ndjson | Format::Bson => options.on_loss == OnLoss::Refuse,
         _ => false,
     };
-    ser::Form { text_keys, human_readable: options.to.is_text() }
+    ser::Form {
+        text_keys,
+        human_readable: options.to.is_text(),
+        readable_keys: has_readable_keys(options.to),
+    }
+}
+
+/// Whether types that have a form for people are in it where they are keys: in text, and where keys are text.
+fn has_readable_keys(format: Format) -> bool {
+    format.is_text() || format == Format::Bson
 }
 
 /// A document that was read, and from which types may borrow their text.
@@ -307,7 +316,11 @@ impl Decoded {
     #[inline]
     fn empty(options: &Options) -> Decoded {
         let tape = Tape::bounded(&options.limits).without_references();
-        let how = de::How { policy: Policy::of(options), human_readable: options.from.is_text() };
+        let how = de::How {
+            policy: Policy::of(options),
+            human_readable: options.from.is_text(),
+            readable_keys: has_readable_keys(options.from),
+        };
         Decoded { tape, how, format: options.from }
     }
 

@@ -100,13 +100,13 @@ impl<'de> Deserializer<'de> for Owned {
     ) -> Result<V::Value> {
         match std::mem::replace(&mut self.value, Value::Null) {
             Value::Text(variant) => visitor.visit_enum(StringDeserializer::new(variant)),
-            Value::Int(index) if u32::try_from(index).is_ok() => {
+            Value::Int(index) if !self.how.human_readable && u32::try_from(index).is_ok() => {
                 visitor.visit_enum(U32Deserializer::new(index as u32))
             }
             Value::Map(pairs) => match pairs.len() {
                 // The variant, and what is in it.
                 1 => visitor.visit_enum(MapAccessDeserializer::new(self.members(pairs))),
-                _ => Err(several_keys()),
+                count => Err(several_keys(count)),
             },
             value => self.with(value).deserialize_any(visitor),
         }

@@ -35,12 +35,21 @@ pub(super) struct Form {
     pub(super) text_keys: bool,
     /// Whether types that have a form for people and one for machines are written in the former.
     pub(super) human_readable: bool,
+    /// The same for keys.
+    pub(super) readable_keys: bool,
+}
+
+impl Form {
+    /// Of a value without a format.
+    fn of_values(human_readable: bool) -> Form {
+        Form { text_keys: false, human_readable, readable_keys: human_readable }
+    }
 }
 
 impl<'s, S: Sink + ?Sized> Serializer<'s, S> {
     /// Writes into `sink`, which is human-readable as far as types ask for it.
     pub fn new(sink: &'s mut S) -> Serializer<'s, S> {
-        Serializer { sink, form: Form { text_keys: false, human_readable: true } }
+        Serializer::with(sink, Form::of_values(true))
     }
 
     pub(super) fn with(sink: &'s mut S, form: Form) -> Serializer<'s, S> {
@@ -155,6 +164,7 @@ impl<'s, S: Sink + ?Sized> ser::Serializer for Serializer<'s, S> {
         if name == VALUE {
             return taken(v)?.drive(self.sink);
         }
+        known(name)?;
         v.serialize(self)
     }
     fn serialize_newtype_variant<T: Serialize + ?Sized>(
@@ -180,11 +190,12 @@ impl<'s, S: Sink + ?Sized> ser::Serializer for Serializer<'s, S> {
     }
     fn serialize_tuple_variant(
         mut self,
-        _name: &'static str,
+        name: &'static str,
         _index: u32,
         variant: &'static str,
         len: usize,
     ) -> Result<Compound<'s, S>> {
+        known(name)?;
         self.begin_variant(variant)?;
         self.sink.begin_array(Some(len as u64))?;
         Ok(Compound { inner: self, index: 0, variant: Some(variant) })
@@ -193,7 +204,8 @@ impl<'s, S: Sink + ?Sized> ser::Serializer for Serializer<'s, S> {
         self.sink.begin_map(len.map(|len| len as u64))?;
         Ok(Compound { inner: self, index: 0, variant: None })
     }
-    fn serialize_struct(self, _name: &'static str, len: usize) -> Result<Compound<'s, S>> {
+    fn serialize_struct(self, name: &'static str, len: usize) -> Result<Compound<'s, S>> {
+        known(name)?;
         self.serialize_map(Some(len))
     }
     fn serialize_struct_variant(
@@ -211,6 +223,26 @@ impl<'s, S: Sink + ?Sized> ser::Serializer for Serializer<'s, S> {
     fn is_human_readable(&self) -> bool {
         self.form.human_readable
     }
+}
+
+/// Refuses the types by which other libraries tell their own serializers what serde's model lacks: raw JSON and exact
+/// numbers of serde_json, times of toml, tags of ciborium. Anybody else would write their notation as data.
+fn known(name: &str) -> Result {
+    if name.starts_with(['$', '@']) { private(name) } else { Ok(()) }
+}
+
+#[cold]
+fn private(name: &str) -> Result {
+    let (library, what) = match name {
+        "$serde_json::private::RawValue" => ("serde_json", "a raw value"),
+        "$serde_json::private::Number" => ("serde_json", "a number of any precision"),
+        "@@TAG@@" | "@@TAGGED@@" | "@@UNTAGGED@@" | "@@ST@@" => ("ciborium", "a tag"),
+        _ if name.starts_with("$__toml_private") => ("toml", "a date or time"),
+        _ => return Ok(()),
+    };
+    let message = format!("found {what} of {library}, which only {library} writes");
+    Err(Error::new(ErrorKind::Unsupported, message)
+        .hint("use a field of the type regauge::Value, which holds what serde's model lacks"))
 }
 
 /// An array or a map that is open.
@@ -304,7 +336,7 @@ impl<S: Sink + ?Sized> ser::SerializeMap for Compound<'_, S> {
             Ok(()) => Ok(()),
             Err(NoKey::Failed(error)) => Err(error),
             Err(NoKey::Whole) => {
-                let key = value_of(key)?;
+                let key = value_of(key, form.readable_keys)?;
                 key.check_key()?;
                 sink.key_value(&key)
             }
@@ -323,7 +355,7 @@ impl<S: Sink + ?Sized> ser::SerializeMap for Compound<'_, S> {
         let result = self.serialize_key(key).and_then(|()| self.serialize_value(v));
         result.map_err(|error| {
             // A key that cannot be written has its text in the message.
-            match value_of(key) {
+            match value_of(key, true) {
                 Ok(Value::Text(key)) => error.below(Step::Key(key.into())),
                 Ok(key) => error.below(Step::Key(key.to_string().into())),
                 Err(_) => error,
@@ -336,10 +368,10 @@ impl<S: Sink + ?Sized> ser::SerializeMap for Compound<'_, S> {
     }
 }
 
-/// What a type says about itself, as a tree.
-pub(super) fn value_of<T: Serialize + ?Sized>(v: &T) -> Result<Value> {
+/// What a type says about itself, as a tree: in the form for people, or in that for machines.
+pub(super) fn value_of<T: Serialize + ?Sized>(v: &T, human_readable: bool) -> Result<Value> {
     let mut builder = Builder::new(&Limits::NONE);
-    v.serialize(Serializer::new(&mut builder))?;
+    v.serialize(Serializer::with(&mut builder, Form::of_values(human_readable)))?;
     builder.take().ok_or_else(|| Error::new(ErrorKind::Data, "found a type without a value"))
 }
 
@@ -489,6 +521,6 @@ impl<S: Sink + ?Sized> ser::Serializer for KeySerializer<'_, S> {
     }
 
     fn is_human_readable(&self) -> bool {
-        self.form.human_readable
+        self.form.readable_keys
     }
 }

@@ -95,7 +95,7 @@ fn next_tape<P: Parse>(reader: &mut Reader<'_, P>, tape: &mut Tape) -> Result<bo
 
 /// Iterates over the documents of a stream.
 pub struct Values<'a> {
-    reader: Box<dyn Documented + 'a>,
+    reader: Box<dyn Documented + Send + 'a>,
     limits: Limits,
     unwraps: bool,
     numbers_as_decimals: bool,
@@ -162,7 +162,7 @@ struct Open<'o, 'a> {
 }
 
 impl<'a> Visitor for Open<'_, 'a> {
-    type Output = Result<Box<dyn Documented + 'a>>;
+    type Output = Result<Box<dyn Documented + Send + 'a>>;
 
     fn visit<C: Codec>(self) -> Self::Output {
         Ok(Box::new(self.input.reader(C::parser(self.options))?))
@@ -203,8 +203,8 @@ pub fn write_values(values: &[Value], options: &Options) -> Result<(Vec<u8>, Sum
     let mut values = values.iter();
     let parser = Given { next: || Ok(values.next()), limits: options.limits };
     let reader = Reader::from_slice(parser, &[]);
-    let (summary, out) =
-        write_with(reader, Out::in_memory(), &taken_as_given(options), true, None)?;
+    let (summary, out) = write_with(reader, Out::in_memory(), &taken_as_given(options), true, None)
+        .map_err(|error| error.of_given().in_format(options.to))?;
     Ok((out.into_vec(), summary))
 }
 
@@ -221,6 +221,7 @@ pub fn write_each<'a>(
     let out = Out::to_output(output, options.limits.record_bytes);
     write_with(Reader::from_slice(parser, &[]), out, &taken_as_given(options), true, None)
         .map(|(summary, _)| summary)
+        .map_err(|error| error.of_given().in_format(options.to))
 }
 
 /// Writes documents that drive the writer themselves, until `next` has none left.

@@ -13,12 +13,13 @@ use std::ops::Range;
 
 use crate::Result;
 use crate::model::format::Format;
+use crate::model::limits::Limit;
 use crate::model::utf8::ShortText;
 use crate::model::value::Value;
 use crate::policy::event::{BigInt, Ext, Sink, Type, TypeBuf};
 use crate::policy::fidelity::{Fidelity, OnLoss};
-use crate::policy::tree::Builder;
-use crate::{Error, Limits, Source};
+use crate::policy::tree::{Builder, too_large};
+use crate::{Limits, Source};
 
 /// The events of one document, in order.
 #[derive(Debug)]
@@ -239,7 +240,7 @@ impl Tape {
     #[inline]
     fn push(&mut self, node: Node) -> Result {
         if self.nodes.len() as u64 >= self.most {
-            return Err(Error::limit("found a value with too many nodes to hold in memory"));
+            return Err(too_large("nodes", Limit::Nodes));
         }
         self.nodes.push(node);
         Ok(())

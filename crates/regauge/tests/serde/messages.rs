@@ -36,7 +36,7 @@ fn messages_say_where_and_what() {
     );
     assert_eq!(
         wrong::<Shape>("{}"),
-        "json: at $: found a map, expected a map with the variant as its only key"
+        "json: at $: found a map of 0 keys, expected a map with the variant as its only key"
     );
     #[derive(Deserialize, Debug)]
     #[serde(deny_unknown_fields)]

@@ -108,7 +108,8 @@ fn an_integer_is_a_double_only_where_it_is_the_same_number() {
     assert_eq!(from_slice::<f64>(b"9007199254740992", Format::Json).unwrap(), 9007199254740992.0);
     assert_eq!(
         wrong::<f64>("9007199254740993"),
-        "json: at $: found the integer 9007199254740993, which a double cannot hold"
+        "json: at $: found the integer 9007199254740993, which a double cannot hold; pass --on-loss \
+         approximate to read the nearest number"
     );
     assert_eq!(from_slice::<f32>(b"3", Format::Json).unwrap(), 3.0);
 }
@@ -248,4 +249,98 @@ fn text_is_borrowed_from_what_was_decoded() {
     let value = Value::from([("name", Value::from("a")), ("raw", Value::from(b"\xFF"))]);
     let read: Borrowed<'_> = from_value(&value).unwrap();
     assert_eq!(read.raw.map(|raw| &raw[..]), Some(&b"\xFF"[..]));
+}
+
+/// In text a type has its form for people, also where it is a key; elsewhere that for machines.
+#[test]
+fn keys_have_the_form_of_their_format() {
+    use std::net::{IpAddr, Ipv4Addr};
+    let address = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    let map = BTreeMap::from([(address, 1)]);
+    for format in
+        [Format::Json, Format::Yaml, Format::Bson, Format::Msgpack, Format::Cbor, Format::Marshal]
+    {
+        let bytes = to_vec(&map, format).unwrap_or_else(|error| panic!("{format}: {error}"));
+        let back: BTreeMap<IpAddr, i32> = from_slice(&bytes, format).unwrap();
+        assert_eq!(back, map, "{format}");
+    }
+    assert_eq!(to_vec(&map, Format::Json).unwrap(), b"{\"127.0.0.1\":1}\n");
+    assert_eq!(to_vec(&map, Format::Msgpack).unwrap(), b"\x81\x81\xa2V4\x94\x7f\0\0\x01\x01");
+    // Python has no dict as a key.
+    assert!(to_vec(&map, Format::Pickle).is_err());
+}
+
+#[test]
+fn none_is_null_wherever_it_stands() {
+    let map = BTreeMap::from([(None::<u8>, 1)]);
+    for format in [Format::Yaml, Format::Msgpack, Format::Cbor, Format::Marshal, Format::Pickle] {
+        let back: BTreeMap<Option<u8>, i32> =
+            from_slice(&to_vec(&map, format).unwrap(), format).unwrap();
+        assert_eq!(back, map, "{format}");
+    }
+    let anchor = Value::Anchor(1, Box::new(Value::Null));
+    assert_eq!(from_value::<Option<u8>>(&anchor).unwrap(), None);
+    let mut options = regauge::Options::new(Format::Cbor, Format::Cbor);
+    options.on_loss = regauge::OnLoss::Approximate;
+    assert_eq!(from_slice::<Option<u8>>(b"\xf7", &options).unwrap(), None);
+}
+
+#[test]
+fn a_number_is_what_its_type_holds() {
+    assert_eq!(from_slice::<f64>(b"100000000000000000000", Format::Json).unwrap(), 1e20);
+    assert_eq!(
+        from_slice::<f64>(b"340282366920938463463374607431768211456", Format::Json).ok(),
+        None
+    );
+    assert_eq!(from_slice::<f32>(b"0.1", Format::Json).unwrap(), 0.1);
+    assert_eq!(from_slice::<f32>(b"16777216", Format::Json).unwrap(), 16_777_216.0);
+    for (text, said) in [
+        ("16777217", "the integer 16777217, which an f32 cannot hold"),
+        ("1e300", "the number 1e300, which an f32 cannot hold"),
+    ] {
+        assert!(wrong::<f32>(text).contains(said), "{}", wrong::<f32>(text));
+    }
+    // What JavaScript prints for 2^63 is no double.
+    let text = b"9223372036854776000";
+    assert!(wrong::<f64>("9223372036854776000").contains("which a double cannot hold; pass "));
+    let mut options = regauge::Options::new(Format::Json, Format::Json);
+    options.on_loss = regauge::OnLoss::Approximate;
+    assert_eq!(from_slice::<f64>(text, &options).unwrap(), 9_223_372_036_854_775_808.0);
+    assert!(from_slice::<f32>(b"1e300", &options).unwrap().is_infinite());
+    assert!(
+        wrong::<u8>("18446744073709551616").contains("found the integer 18446744073709551616, ")
+    );
+}
+
+/// The number of a variant, which some libraries write, is no text.
+#[test]
+fn variants_are_numbers_for_machines_alone() {
+    assert_eq!(from_slice::<Shape>(b"\0", Format::Msgpack).unwrap(), Shape::Unit);
+    assert!(wrong::<Shape>("0").contains("found the integer 0"));
+}
+
+/// Types by which other libraries tell their own serializers more than serde knows.
+#[test]
+fn private_types_of_other_libraries_are_refused() {
+    #[derive(Serialize)]
+    #[serde(rename = "$serde_json::private::RawValue")]
+    struct Raw {
+        #[serde(rename = "$serde_json::private::RawValue")]
+        text: &'static str,
+    }
+    let error = to_vec(&[Raw { text: "[1]" }], Format::Json).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert!(
+        error.to_string().contains("a raw value of serde_json, which only serde_json writes"),
+        "{error}"
+    );
+}
+
+#[test]
+fn streams_go_to_other_threads() {
+    fn is_send<T: Send>(_: &T) {}
+    is_send(
+        &regauge::serde::Stream::<u8>::open(regauge::convert::Input::Bytes(b"1"), Format::Json)
+            .unwrap(),
+    );
 }

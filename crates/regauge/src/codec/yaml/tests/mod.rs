@@ -117,6 +117,15 @@ fn tags() {
     assert_eq!(to_json("!foo 1", |_| ()).unwrap_err().kind(), ErrorKind::Refused);
 }
 
+/// A value is found in each of its places.
+#[test]
+fn aliases_are_copies_where_one_document_is_read() {
+    let value = crate::yaml::from_slice(b"base: &b {port: 80}\nprod: *b\n").unwrap();
+    assert_eq!(value["prod"]["port"], crate::Value::Int(80));
+    assert_eq!(value["base"]["port"], crate::Value::Int(80));
+    assert_eq!(crate::yaml::from_slice(b"&a [*a]").unwrap_err().kind(), crate::ErrorKind::Refused);
+}
+
 #[test]
 fn references() {
     check(
