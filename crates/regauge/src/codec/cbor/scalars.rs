@@ -4,9 +4,9 @@ use super::tags;
 use super::types::*;
 use super::writer::Writer;
 use crate::Result;
-use crate::model::time;
+use crate::model::{text, time};
 use crate::policy::event::{BigInt, Ext, Sink as _, Timestamp};
-use crate::policy::fidelity;
+use crate::policy::fidelity::{self, LossKind, OnLoss};
 
 impl Writer<'_> {
     /// Writes a value that only some formats have.
@@ -14,9 +14,15 @@ impl Writer<'_> {
         match v {
             Ext::Int64(v) => self.i64(v),
             Ext::Timestamp(at) => self.timestamp(at),
-            Ext::Decimal(text) => match tags::decimal_parts(text) {
-                Some((exponent, mantissa)) => self.decimal(exponent, &mantissa),
-                None => fidelity::ext(self, v),
+            Ext::Decimal(digits) => match tags::decimal_parts(digits) {
+                Some((exponent, mantissa, true)) => self.decimal(exponent, &mantissa),
+                Some((exponent, mantissa, false)) if self.may_respell() => {
+                    let found = format!("the decimal {}", text::shorten(digits));
+                    let kept = "the same digits and exponent, spelt in another way";
+                    self.fidelity().note(LossKind::Decimal, found, kept);
+                    self.decimal(exponent, &mantissa)
+                }
+                _ => fidelity::ext(self, v),
             },
             Ext::Symbol(name) => self.tagged_text(tag::IDENTIFIER, name),
             Ext::Date(text) if tags::is_date(text) => self.tagged_text(tag::DATE, text),
@@ -46,6 +52,12 @@ impl Writer<'_> {
             }
             _ => fidelity::ext(self, v),
         }
+    }
+
+    /// Whether a decimal may lose its spelling: a number of JSON that is one by an option becomes a double before that.
+    fn may_respell(&mut self) -> bool {
+        let fidelity = self.fidelity();
+        fidelity.policy() != OnLoss::Wrap && !fidelity.numbers_as_decimals()
     }
 
     fn tagged_text(&mut self, number: u64, text: &str) -> Result {

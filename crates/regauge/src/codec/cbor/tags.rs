@@ -240,9 +240,8 @@ pub(super) fn is_offset_date_time(text: &str) -> bool {
 /// Returns the integer of a bignum: -1 minus the magnitude if `negative`.
 fn big_int(negative: bool, bytes: &[u8], limits: &Limits) -> Result<Value> {
     let start = bytes.iter().position(|byte| *byte != 0).unwrap_or(bytes.len());
-    let mut magnitude: Vec<u8> = bytes[start..].iter().rev().copied().collect();
     // A byte is 2.41 digits: 8 bits of log10(2) = 0.30103 each.
-    let digits = magnitude.len() as u64 * 241 / 100;
+    let digits = (bytes.len() - start) as u64 * 241 / 100;
     if digits > u64::from(limits.integer_digits) {
         return Err(Error::limit(format!(
             "found an integer of about {digits} digits, more than {}, the limit of integer_digits",
@@ -250,6 +249,7 @@ fn big_int(negative: bool, bytes: &[u8], limits: &Limits) -> Result<Value> {
         ))
         .hint(Hint::raise(Limit::IntegerDigits)));
     }
+    let mut magnitude: Vec<u8> = bytes[start..].iter().rev().copied().collect();
     if negative {
         // Add one: up to the first byte that does not overflow.
         match magnitude.iter().position(|byte| *byte != 0xFF) {
@@ -334,27 +334,32 @@ fn decimal_text(exponent: i64, mantissa: &str) -> String {
     format!("{sign}{whole}.{fraction}")
 }
 
-/// Returns the exponent and the mantissa (a sign and digits without leading zeros) of a decimal, if
-/// reading them gives the same text again.
-pub(super) fn decimal_parts(text: &str) -> Option<(i64, String)> {
+/// Returns the exponent and the mantissa (a sign and digits without leading zeros) of a decimal, and whether reading
+/// them gives the same text again: `1E-7` is read as `0.0000001`, which has the same digits and exponent. `None` for a
+/// negative zero, which has no mantissa, and for what is no number.
+pub(super) fn decimal_parts(text: &str) -> Option<(i64, String, bool)> {
     let (sign, unsigned) = match text.strip_prefix('-') {
         Some(unsigned) => ("-", unsigned),
         None => ("", text),
     };
-    let (digits, exponent) = match unsigned.split_once('e') {
-        Some((digits, exponent)) => (digits.to_owned(), exponent.parse().ok()?),
-        None => {
-            let (whole, fraction) = unsigned.split_once('.')?;
-            (format!("{whole}{fraction}"), -i64::try_from(fraction.len()).ok()?)
-        }
+    let (digits, exponent) = match unsigned.split_once(['e', 'E']) {
+        Some((digits, exponent)) => (digits, exponent.parse::<i64>().ok()?),
+        None => (unsigned, 0),
     };
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let exponent = exponent.checked_sub(i64::try_from(fraction.len()).ok()?)?;
+    if whole.is_empty() && fraction.is_empty() {
+        return None;
+    }
+    let digits = format!("{whole}{fraction}");
     let digits = match digits.trim_start_matches('0') {
         "" => "0",
         digits => digits,
     };
     let mantissa = format!("{sign}{digits}");
     let is_number = digits.bytes().all(|byte| byte.is_ascii_digit()) && mantissa != "-0";
-    (is_number && decimal_text(exponent, &mantissa) == text).then_some((exponent, mantissa))
+    let is_same = is_number && decimal_text(exponent, &mantissa) == text;
+    is_number.then_some((exponent, mantissa, is_same))
 }
 
 /// Nanoseconds in 2^-9 s, the smallest fraction of a second that is exact both in nanoseconds and
@@ -402,10 +407,22 @@ mod tests {
             (-1, "123456789012345678901234567890", "12345678901234567890123456789.0"),
         ] {
             assert_eq!(decimal_text(exponent, mantissa), text);
-            assert_eq!(decimal_parts(text), Some((exponent, mantissa.to_owned())), "{text}");
+            assert_eq!(decimal_parts(text), Some((exponent, mantissa.to_owned(), true)), "{text}");
         }
-        for text in ["5", "-0.0", "1E5", "1e+5", "1.5e3", "01.5", "1e05", "1e99999999999999999999"]
-        {
+        // Read back in another spelling.
+        for (exponent, mantissa, text) in [
+            (0, "5", "5"),
+            (5, "1", "1E5"),
+            (5, "1", "1e+5"),
+            (2, "15", "1.5e3"),
+            (-1, "15", "01.5"),
+            (-9, "0", "0E-9"),
+            (-9, "-4", "-4E-9"),
+            (400, "1", "1E+400"),
+        ] {
+            assert_eq!(decimal_parts(text), Some((exponent, mantissa.to_owned(), false)), "{text}");
+        }
+        for text in ["-0.0", "-0", "", "e5", "junk", "NaN", "1e99999999999999999999"] {
             assert_eq!(decimal_parts(text), None, "{text}");
         }
     }

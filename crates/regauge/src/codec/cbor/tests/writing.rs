@@ -222,7 +222,6 @@ fn what_cbor_cannot_hold() {
     for value in [
         Value::MsgpackExt(1, vec![]),
         Value::Surrogates(vec![0xED, 0xA0, 0x80]),
-        Value::Decimal("1E5".into()),
         Value::Decimal("-0.0".into()).clone(),
         ext(Ext::ObjectId([0; 12])),
         ext(Ext::Date("today")),
