@@ -144,10 +144,22 @@ pub fn say(name: &str, what: impl Display) {
     complain(format_args!("{name}: {what}"));
 }
 
-/// Prints a line on standard error.
+/// Prints a line on standard error. The name of a file may be in it, with anything that a terminal would obey.
 pub fn complain(what: impl fmt::Display) {
     let style = styled(Style::new().bold());
+    let what = without_controls(&what.to_string());
     let _ = writeln!(io::stderr().lock(), "{style}regauge:{style:#} {what}");
+}
+
+/// Escapes what controls a terminal; lines and tabs stay.
+fn without_controls(text: &str) -> String {
+    let controls = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    if !text.contains(controls) {
+        return text.to_owned();
+    }
+    let escaped =
+        |c: char| if controls(c) { c.escape_default().to_string() } else { c.to_string() };
+    text.chars().map(escaped).collect()
 }
 
 fn say_excerpt(excerpt: &str) {

@@ -272,3 +272,18 @@ mod with_it {
         folder.run("convert other.parquet other.mrc").status(3);
     }
 }
+
+#[test]
+fn a_value_that_holds_itself_is_refused_in_words_of_columns() {
+    let folder = Folder::new();
+    folder.write("cycle.yaml", "&x [*x]\n");
+    for option in ["", " --on-loss wrap"] {
+        let ran = folder.run(&format!("convert cycle.yaml cycle.parquet{option}"));
+        assert_ne!(ran.status, Some(0));
+        assert!(
+            ran.stderr.contains("columns cannot hold a cycle; write another format"),
+            "{}",
+            ran.stderr
+        );
+    }
+}

@@ -297,3 +297,29 @@ fn a_name_that_the_content_contradicts_is_status_2() {
     let ran = folder.run("convert png.msgpack png.json").status(2);
     assert!(ran.stderr.contains("looks like a PNG image"), "{}", ran.stderr);
 }
+
+#[test]
+fn text_with_the_name_of_a_binary_format_is_refused() {
+    let folder = Folder::new();
+    for text in ["name: Ada\nborn: 1815\n", "a,b\n1,2\n"] {
+        folder.write("text.cbor", text);
+        let ran = folder.run("convert text.cbor - --to ndjson").status(2);
+        assert!(ran.stderr.contains("looks like text"), "{}", ran.stderr);
+    }
+    // The heads of short texts are letters.
+    folder.write("text.cbor", "ehelloeworld");
+    assert_eq!(
+        folder.run("convert text.cbor - --to ndjson").status(0).text(),
+        "\"hello\"\n\"world\"\n"
+    );
+}
+
+/// The name of a file may hold what a terminal would obey.
+#[cfg(unix)]
+#[test]
+fn names_do_not_control_the_terminal() {
+    let folder = Folder::new();
+    folder.write("b\u{1b}[31m.json", "[1");
+    let ran = folder.run("convert b\u{1b}[31m.json o.yaml").status(1);
+    assert!(ran.stderr.starts_with("regauge: b\\u{1b}[31m.json: json: "), "{}", ran.stderr);
+}

@@ -160,7 +160,12 @@ impl<W: Write> Output for StreamOutput<W> {
 
     fn hold(&mut self) -> io::Result<()> {
         if self.spool.is_none() {
-            self.spool = Some((tempfile::tempfile()?, self.written));
+            let file = tempfile::tempfile().map_err(|error| {
+                let folder = std::env::temp_dir();
+                let message = format!("no temporary file in {}: {error}", folder.display());
+                io::Error::new(error.kind(), message)
+            })?;
+            self.spool = Some((file, self.written));
         }
         Ok(())
     }

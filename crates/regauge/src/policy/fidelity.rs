@@ -191,6 +191,9 @@ pub struct Example {
     pub written: String,
 }
 
+/// What columns are called in messages.
+const COLUMNS: &str = "columns";
+
 /// A sink's policy, and the losses so far.
 #[derive(Clone, Debug)]
 pub struct Fidelity {
@@ -257,8 +260,14 @@ impl Fidelity {
         (std::mem::replace(&mut self.policy, policy), std::mem::replace(&mut self.objects, objects))
     }
 
+    /// The same for rows of columns, which are no format.
+    #[must_use]
+    pub fn for_columns(self) -> Fidelity {
+        self.with_holder(COLUMNS)
+    }
+
     /// The same for what is no format, but cannot hold everything either.
-    #[cfg(feature = "serde")]
+    #[must_use]
     pub(crate) fn with_holder(mut self, holder: &'static str) -> Fidelity {
         self.holder = holder;
         self
@@ -285,6 +294,10 @@ impl Fidelity {
         if self.is_filtered {
             let hint = Hint::say("convert without it");
             return ("a filter or a selection of paths cannot hold a cycle".to_owned(), hint);
+        }
+        if self.holder == COLUMNS {
+            let hint = Hint::say("write another format");
+            return ("columns cannot hold a cycle".to_owned(), hint);
         }
         let hint = Hint::set(Opt::OnLoss, "wrap").to("write references (reversible)");
         (format!("{} cannot hold a cycle", self.target.title()), hint)

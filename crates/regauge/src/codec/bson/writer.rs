@@ -486,10 +486,11 @@ fn no_document(kind: u8) -> Error {
         NULL => "null",
         _ => "a single value",
     };
-    Error::unrepresentable(format!(
+    let error = Error::unrepresentable(format!(
         "found {what} as a top-level document, expected a map: every BSON document is one"
-    ))
-    .hint(Hint::set(Opt::Documents, "split").to("write the elements of an array as documents"))
+    ));
+    let split = "write the elements of an array as documents";
+    if kind == ARRAY { error.hint(Hint::set(Opt::Documents, "split").to(split)) } else { error }
 }
 
 #[cold]

@@ -61,8 +61,8 @@ pub(super) fn ragged(found: u64, expected: u64, has_header: bool, format: Format
     let first = if has_header { "header" } else { "first row" };
     let fields = if found == 1 { "1 field".to_owned() } else { format!("{found} fields") };
     let error = Error::syntax(format!("found {fields}, expected {expected} as in the {first}"));
-    // The whole first line may be one field because of another delimiter.
-    match (expected, format) {
+    // The whole line may be one field because of another delimiter.
+    match (expected.min(found), format) {
         (1, Format::Csv) => {
             let others = Hint::set_any(Opt::CsvDelimiter, &["semicolon", "colon", "space"]);
             error.hint(others.when("that is between the fields"))

@@ -100,8 +100,16 @@ fn add(current: &mut String, mut subfield: &str, line: &mut impl FnMut(&str)) {
 
 /// Returns the code of the last subfield that begins in a text.
 pub(super) fn last_code(content: &str) -> Option<char> {
-    let (_, last) = content.rsplit_once("$$")?;
-    last.chars().next()
+    // From the left, as the content is read: the code may be a dollar sign.
+    let (_, mut rest) = content.split_once("$$")?;
+    loop {
+        let mut chars = rest.chars();
+        let code = chars.next()?;
+        match chars.as_str().split_once("$$") {
+            Some((_, next)) if !next.is_empty() => rest = next,
+            _ => return Some(code),
+        }
+    }
 }
 
 /// Returns where to cut a text that has room for so many bytes in a line: after the last separator, or else
@@ -141,6 +149,20 @@ mod tests {
             ("$$a", None),
         ] {
             assert_eq!(marker(content), found, "{content}");
+        }
+    }
+
+    #[test]
+    fn codes() {
+        for (content, code) in [
+            ("$$aText", Some('a')),
+            ("$$aText$$bMore", Some('b')),
+            ("$$$yy", Some('$')),
+            ("$$a$$$x", Some('$')),
+            ("$$", None),
+            ("Text", None),
+        ] {
+            assert_eq!(last_code(content), code, "{content}");
         }
     }
 }
