@@ -323,3 +323,15 @@ fn names_do_not_control_the_terminal() {
     let ran = folder.run("convert b\u{1b}[31m.json o.yaml").status(1);
     assert!(ran.stderr.starts_with("regauge: b\\u{1b}[31m.json: json: "), "{}", ran.stderr);
 }
+
+/// A key that becomes text may be there already.
+#[test]
+fn keys_that_become_one_are_seen() {
+    let folder = Folder::new();
+    folder.write("keys.yaml", "1: a\n\"1\": b\n");
+    let command = "convert keys.yaml - --to json --on-loss approximate";
+    let ran = folder.run(&format!("{command} --duplicate-keys refuse")).status(3);
+    assert!(ran.stderr.contains("found the key \"1\" a second time"), "{}", ran.stderr);
+    folder.run(&format!("{command} --report report.json")).status(0);
+    assert!(folder.text("report.json").contains("duplicate-key"), "{}", folder.text("report.json"));
+}

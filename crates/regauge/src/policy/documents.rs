@@ -318,7 +318,12 @@ impl<S: Sink> Sink for Duplicates<S> {
         self.seen(k.as_bytes(), k)
     }
     fn key_value(&mut self, k: &Value) -> Result {
+        let lost = self.inner.fidelity().count();
         self.inner.key_value(k)?;
+        if self.inner.fidelity().count() > lost {
+            let text = crate::policy::fidelity::key_text(k);
+            return self.seen(text.as_bytes(), &text);
+        }
         // The notation of a key that is not text never equals that of a text key.
         let notation = k.to_string();
         self.seen(format!("\0{notation}").as_bytes(), &notation)

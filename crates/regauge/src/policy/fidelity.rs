@@ -40,6 +40,7 @@
 
 mod bodies;
 
+pub(crate) use bodies::key_text;
 pub use bodies::{
     KEY_PREFIX, alias, begin_anchor, begin_typed, big_int, bytes, end_anchor, end_typed, ext,
     key_value, nan_payload, non_finite,

@@ -436,14 +436,23 @@ pub fn key_value<S: Sink + ?Sized>(sink: &mut S, k: &Value) -> Result {
             sink.key(&format!("{KEY_PREFIX}{notation}"))
         }
         OnLoss::Approximate => {
-            let text = match k {
-                Value::Text(text) => text.clone(),
-                Value::Bytes(raw) => BASE64.encode(raw),
-                _ => notation,
-            };
+            let text = key_text(k);
             sink.fidelity().note(LossKind::Key, k.type_name(), format!("{:?}", shorten(&text)));
             sink.key(&text)
         }
+    }
+}
+
+/// Returns the text that a key becomes where keys are text.
+pub(crate) fn key_text(k: &Value) -> String {
+    match k {
+        Value::Text(text) => text.clone(),
+        Value::Bytes(raw) => BASE64.encode(raw),
+        Value::Ext(ext) => match ext.as_ext() {
+            Ext::Symbol(name) => name.to_owned(),
+            _ => k.to_string(),
+        },
+        _ => k.to_string(),
     }
 }
 
