@@ -21,7 +21,9 @@ pub(super) struct EqualKeys {
 #[derive(Debug, Default)]
 struct Numbers {
     depth: usize,
-    /// Those that were written as integers.
+    /// Those that were written as integers, while there are no others: nothing is looked up yet.
+    first: Vec<i64>,
+    /// Those that were written as integers, once there are others.
     integers: HashSet<i128>,
     /// The others, and how each was written first.
     others: HashMap<Number, Kind>,
@@ -57,23 +59,35 @@ impl EqualKeys {
             self.maps.push(Numbers { depth, ..Numbers::default() });
         }
         let map = self.maps.last_mut().expect("just added");
-        let other = map.others.get(&number);
+        map.is_full |= self.count >= NUMBERS_MAX;
         if let (Kind::Integer, Number::Integer(integer)) = (kind, number) {
-            if other.is_some() {
+            if map.others.is_empty()
+                && let Ok(integer) = i64::try_from(integer)
+            {
+                if !map.is_full {
+                    self.count += 1;
+                    map.first.push(integer);
+                }
+                return false;
+            }
+            if map.others.contains_key(&number) {
                 return true;
             }
-            map.is_full |= self.count >= NUMBERS_MAX;
             self.count += usize::from(!map.is_full && map.integers.insert(integer));
             return false;
         }
-        if let Some(other) = other {
+        if !map.first.is_empty() {
+            self.count -= map.first.len() + map.integers.len();
+            map.integers.extend(map.first.drain(..).map(i128::from));
+            self.count += map.integers.len();
+        }
+        if let Some(other) = map.others.get(&number) {
             return *other != kind;
         }
         let may_be_there = match number {
             Number::Integer(integer) => map.is_full || map.integers.contains(&integer),
             Number::Double(_) => false,
         };
-        map.is_full |= self.count >= NUMBERS_MAX;
         if !may_be_there && !map.is_full {
             self.count += 1;
             map.others.insert(number, kind);
@@ -85,7 +99,7 @@ impl EqualKeys {
     #[inline]
     pub(super) fn close(&mut self, depth: usize) {
         while let Some(map) = self.maps.pop_if(|map| map.depth >= depth) {
-            self.count -= map.integers.len() + map.others.len();
+            self.count -= map.first.len() + map.integers.len() + map.others.len();
         }
     }
 }
