@@ -183,17 +183,27 @@ pub use bytes::output::{Output, StreamOutput};
 pub use bytes::reader::{Parse, Reader};
 #[doc(inline)]
 pub use codec::{bson, cbor, csv, json, marc, marshal, msgpack, pickle, toml, yaml};
+#[doc(inline)]
 pub use convert::{convert, convert_bytes};
 pub use edit::edit;
+#[doc(inline)]
 pub use model::error::{Error, ErrorKind, Result};
+#[doc(inline)]
 pub use model::ext::{BigInt, Ext, ExtBuf, Origin, Timestamp, Type, TypeBuf};
+#[doc(inline)]
 pub use model::format::Format;
+#[doc(inline)]
 pub use model::limits::Limits;
+#[doc(inline)]
 pub use model::path::Path;
+#[doc(inline)]
 pub use model::value::Value;
 pub use options::{DuplicateKeys, Options};
+#[doc(inline)]
 pub use policy::event::{Sink, Source, Writer};
+#[doc(inline)]
 pub use policy::fidelity::{Fidelity, Objects, OnLoss};
+#[doc(inline)]
 pub use sinks::memory::{read_values, write_values};
 
 /// Short paths for the other crates of this workspace and the bindings.

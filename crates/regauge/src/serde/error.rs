@@ -32,7 +32,7 @@ impl de::Error for Error {
 
     #[cold]
     fn invalid_length(length: usize, expected: &dyn Expected) -> Error {
-        mismatch(&format_args!("{length} values"), expected)
+        mismatch(&counted(length, "value"), expected)
     }
 
     #[cold]
@@ -59,6 +59,11 @@ impl de::Error for Error {
 #[cold]
 fn mismatch(found: &dyn fmt::Display, expected: &dyn Expected) -> Error {
     Error::new(ErrorKind::Data, format!("found {found}, expected {expected}"))
+}
+
+/// "1 byte", "2 bytes".
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn shown(text: &str) -> String {
@@ -93,7 +98,7 @@ impl fmt::Display for Found<'_> {
             Unexpected::Float(v) => write!(f, "the number {v:?}"),
             Unexpected::Char(v) => write!(f, "the text {v:?}"),
             Unexpected::Str(v) => write!(f, "the text {:?}", shown(v)),
-            Unexpected::Bytes(v) => write!(f, "{} bytes of binary data", v.len()),
+            Unexpected::Bytes(v) => write!(f, "{} of binary data", counted(v.len(), "byte")),
             Unexpected::Unit | Unexpected::Option => f.write_str("null"),
             Unexpected::Seq => f.write_str("an array"),
             Unexpected::Map => f.write_str("a map"),

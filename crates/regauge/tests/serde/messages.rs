@@ -23,7 +23,7 @@ fn messages_say_where_and_what() {
         "json: at $.phones[1]: found null, expected a string"
     );
     assert_eq!(wrong::<bool>("\"yes\""), "json: at $: found the text \"yes\", expected a boolean");
-    assert_eq!(wrong::<(u8, u8)>("[1]"), "json: at $: found 1 values, expected a tuple of size 2");
+    assert_eq!(wrong::<(u8, u8)>("[1]"), "json: at $: found 1 value, expected a tuple of size 2");
     assert_eq!(wrong::<(u8, u8)>("[1, 2, 3]"), "json: at $: found an array of 3, expected 2");
     assert_eq!(
         wrong::<Shape>(r#"{"Circle": 1}"#),
