@@ -130,7 +130,7 @@ def public():
     for before, line in zip(lines, lines[1:]):
         if line.startswith("pub mod ") and before != "#[doc(hidden)]":
             found += expanded(line[len("pub mod ") :].rstrip(";"))
-        elif line.startswith("pub use ") and before == "#[doc(inline)]":
+        elif line.startswith("pub use codec::") and before == "#[doc(inline)]":
             found += expanded(line[len("pub use ") :].rstrip(";"))
     return [names[-1] for names in found]
 
