@@ -124,14 +124,20 @@ def check(crate):
     return faults, counts, circles(modules)
 
 
+def is_module(names):
+    """Returns whether a path is that of a module, and not of a type or a function."""
+    path = FOLDER.joinpath("regauge/src", *names)
+    return path.is_dir() or path.with_suffix(".rs").is_file()
+
+
 def public():
     """Returns the modules that the documentation of the library lists at its root."""
     lines, found = (FOLDER / "regauge/src/lib.rs").read_text().splitlines(), []
     for before, line in zip(lines, lines[1:]):
         if line.startswith("pub mod ") and before != "#[doc(hidden)]":
             found += expanded(line[len("pub mod ") :].rstrip(";"))
-        elif line.startswith("pub use codec::") and before == "#[doc(inline)]":
-            found += expanded(line[len("pub use ") :].rstrip(";"))
+        elif line.startswith("pub use ") and before == "#[doc(inline)]":
+            found += filter(is_module, expanded(line[len("pub use ") :].rstrip(";")))
     return [names[-1] for names in found]
 
 

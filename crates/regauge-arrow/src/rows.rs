@@ -49,7 +49,7 @@ pub struct Rows<'t> {
 impl<'t> Rows<'t> {
     /// Creates a sink for documents that are read with these options.
     pub fn new(options: &Options, shape: Shape, take: &'t mut Take<'t>) -> Rows<'t> {
-        let fidelity = Fidelity::new(OnLoss::Refuse, options.from).for_columns();
+        let fidelity = Fidelity::new(OnLoss::Refuse, options.from).with_holder("columns");
         let limits = options.limits;
         Rows { builder: Builder::new(&limits), limits, fidelity, shape, rows: 0, take }
     }

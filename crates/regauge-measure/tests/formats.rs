@@ -280,11 +280,15 @@ fn bytes_in_yaml_come_back_from_ruby() {
     let input = folder.path().join("a.yaml");
     std::fs::write(&input, "bytes: !!binary gIGC\ntext: :a 1,000\n").unwrap();
     let report = measured(folder.path(), input, &["safe_load", "pyyaml (safe)"], &[]);
+    for one in &report.missing {
+        println!("skipped, not installed: {} ({})", one.contender, one.runtime.name());
+    }
+    // Psych comes with Ruby, which CI has.
+    let has_psych = report.rows.iter().any(|row| row.library == "psych");
+    assert!(has_psych || std::env::var_os("CI").is_none(), "{:?}", report.missing);
     for row in &report.rows {
         assert!(row.is_timed() && row.wrong.is_empty(), "{row:?}");
     }
-    let found = report.rows.iter().any(|row| row.library == "psych");
-    assert!(found || report.missing.iter().any(|one| one.contender.starts_with("psych")));
 }
 
 #[test]

@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::io::{self, Seek as _, SeekFrom, Write};
 
+use crate::{Error, ErrorKind};
+
 /// Accepts the bytes of a writer, in order.
 ///
 /// A format that writes a length before a container (MessagePack) cannot know the length of one
@@ -160,11 +162,7 @@ impl<W: Write> Output for StreamOutput<W> {
 
     fn hold(&mut self) -> io::Result<()> {
         if self.spool.is_none() {
-            let file = tempfile::tempfile().map_err(|error| {
-                let folder = std::env::temp_dir();
-                let message = format!("no temporary file in {}: {error}", folder.display());
-                io::Error::new(error.kind(), message)
-            })?;
+            let file = tempfile::tempfile().map_err(|error| no_temporary_file(&error))?;
             self.spool = Some((file, self.written));
         }
         Ok(())
@@ -185,6 +183,17 @@ impl<W: Write> Output for StreamOutput<W> {
         }
         self.inner.flush()
     }
+}
+
+#[cold]
+fn no_temporary_file(error: &io::Error) -> io::Error {
+    let folder = std::env::temp_dir();
+    let message = format!("cannot create a temporary file in {}: {error}", folder.display());
+    // The conversion from this error gives ours back.
+    io::Error::other(
+        Error::new(ErrorKind::Io, message)
+            .hint("set the environment variable TMPDIR to a folder that can be written"),
+    )
 }
 
 #[cfg(test)]

@@ -192,9 +192,6 @@ pub struct Example {
     pub written: String,
 }
 
-/// What columns are called in messages.
-const COLUMNS: &str = "columns";
-
 /// A sink's policy, and the losses so far.
 #[derive(Clone, Debug)]
 pub struct Fidelity {
@@ -261,15 +258,9 @@ impl Fidelity {
         (std::mem::replace(&mut self.policy, policy), std::mem::replace(&mut self.objects, objects))
     }
 
-    /// The same for rows of columns, which are no format.
+    /// Returns the same policy for something that is no format, which messages name: "columns".
     #[must_use]
-    pub fn for_columns(self) -> Fidelity {
-        self.with_holder(COLUMNS)
-    }
-
-    /// The same for what is no format, but cannot hold everything either.
-    #[must_use]
-    pub(crate) fn with_holder(mut self, holder: &'static str) -> Fidelity {
+    pub fn with_holder(mut self, holder: &'static str) -> Fidelity {
         self.holder = holder;
         self
     }
@@ -296,12 +287,12 @@ impl Fidelity {
             let hint = Hint::say("convert without it");
             return ("a filter or a selection of paths cannot hold a cycle".to_owned(), hint);
         }
-        if self.holder == COLUMNS {
-            let hint = Hint::say("write another format");
-            return ("columns cannot hold a cycle".to_owned(), hint);
-        }
-        let hint = Hint::set(Opt::OnLoss, "wrap").to("write references (reversible)");
-        (format!("{} cannot hold a cycle", self.target.title()), hint)
+        // The notation has references, but it is one of formats.
+        let hint = match self.holder == self.target.title() {
+            true => Hint::set(Opt::OnLoss, "wrap").to("write references (reversible)"),
+            false => Hint::say("write another format"),
+        };
+        (format!("{} cannot hold a cycle", self.holder), hint)
     }
 
     /// Records that a type or an anchor was begun in the format's native way;

@@ -65,7 +65,7 @@ impl Value {
     }
 }
 
-/// A value that would take too much memory.
+/// Refuses a value that would take too much memory.
 #[cold]
 pub(crate) fn too_large(what: &str, limit: Limit) -> Error {
     let name = limit.name();
@@ -99,8 +99,8 @@ impl Builder {
         }
     }
 
-    /// The same without references: a reader gives a value that stands in several places in each of them, within
-    /// [`Limits::aliases`], and refuses one that holds itself.
+    /// Returns this builder without references: a reader repeats a shared value in each of its places, within
+    /// [`Limits::aliases`], and refuses one that contains itself.
     #[must_use]
     pub fn without_references(mut self) -> Builder {
         self.references = false;

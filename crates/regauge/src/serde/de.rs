@@ -3,7 +3,7 @@
 //! Advice for those who change this file: it is compiled anew for every type that is read, so
 //! what is rare belongs into a `#[cold]` function.
 
-use std::iter;
+use std::{fmt, iter};
 
 use ::serde::de::value::{
     BorrowedStrDeserializer, MapAccessDeserializer, MapDeserializer, U32Deserializer,
@@ -17,7 +17,6 @@ use super::node::{Kind, Node};
 use super::owned::Owned;
 use super::value::{NOTATION, VALUE};
 use crate::model::hint::Hint;
-use crate::model::number;
 use crate::model::option::Opt;
 use crate::model::path::Step;
 use crate::model::value::Value;
@@ -91,62 +90,113 @@ impl<'de, N: Node<'de>> TreeDeserializer<N> {
         }
     }
 
-    /// A double that is asked for where an integer stands.
+    /// Returns the integer that stands here, if it is one.
+    fn integer(&self) -> Option<Integer> {
+        match self.node.kind() {
+            Kind::Int(v) => Some(v.into()),
+            Kind::UInt(v) => Some(v.into()),
+            Kind::Int128(v) => Some(v.into()),
+            Kind::UInt128(v) => Some(v.into()),
+            _ => None,
+        }
+    }
+
+    /// Reads a double where something else stands: an integer must be one that a double holds.
     fn double<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        let integer = match self.node.kind() {
-            Kind::Int(v) => i128::from(v),
-            Kind::UInt(v) => i128::from(v),
-            Kind::Int128(v) => v,
-            Kind::UInt128(v) => match i128::try_from(v) {
-                Ok(v) => v,
-                Err(_) if self.rounds() || v as f64 as u128 == v => {
-                    return visitor.visit_f64(v as f64);
-                }
-                Err(_) => return Err(inexact("integer", v, "a double")),
-            },
+        match self.node.kind() {
             Kind::Tree(value) => return self.with(value).double(visitor),
             Kind::Anchor(inside) => return self.with(inside).double(visitor),
-            _ => return self.deserialize_any(visitor),
-        };
-        match number::exact_double(integer) {
-            Some(v) => visitor.visit_f64(v),
-            None if self.rounds() => visitor.visit_f64(integer as f64),
-            None => Err(inexact("integer", integer, "a double")),
+            _ => {}
+        }
+        let Some(integer) = self.integer() else { return self.deserialize_any(visitor) };
+        match integer.is_double() || self.rounds() {
+            true => visitor.visit_f64(integer.nearest()),
+            false => Err(inexact(format_args!("the integer {integer}"), "a double")),
         }
     }
 
-    /// A single that is asked for: a double is rounded, as everywhere in Rust, but stays finite, and an integer is one
-    /// of those that it has.
+    /// Reads an `f32` where something else stands. A double is rounded, as everywhere in Rust, but has to stay finite;
+    /// an integer must be one that an `f32` holds.
     #[cold]
     fn single<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        let integer = match self.node.kind() {
+        match self.node.kind() {
             Kind::F64(v) if v.is_finite() && (v as f32).is_infinite() && !self.rounds() => {
-                return Err(inexact("number", format_args!("{v:?}"), "an f32"));
+                return Err(inexact(format_args!("the number {v:?}"), "an f32"));
             }
-            Kind::Int(v) => i128::from(v),
-            Kind::UInt(v) => i128::from(v),
-            Kind::Int128(v) => v,
             Kind::Tree(value) => return self.with(value).single(visitor),
             Kind::Anchor(inside) => return self.with(inside).single(visitor),
-            _ => return self.double(visitor),
-        };
-        let is_exact = number::exact_double(integer).is_some_and(|v| f64::from(v as f32) == v);
+            _ => {}
+        }
+        let Some(integer) = self.integer() else { return self.double(visitor) };
+        let nearest = integer.nearest() as f32;
+        let is_exact = integer.is_double() && f64::from(nearest) == integer.nearest();
         match is_exact || self.rounds() {
-            true => visitor.visit_f32(integer as f32),
-            false => Err(inexact("integer", integer, "an f32")),
+            true => visitor.visit_f32(nearest),
+            false => Err(inexact(format_args!("the integer {integer}"), "an f32")),
         }
     }
 
-    /// Whether the policy takes the nearest number.
+    /// Returns whether the policy takes the nearest number.
     fn rounds(&self) -> bool {
         self.how.policy.on_loss == OnLoss::Approximate
     }
 }
 
-/// A number that the type asked for does not have.
+/// An integer of any width that serde has.
+struct Integer {
+    is_negative: bool,
+    magnitude: u128,
+}
+
+impl Integer {
+    /// Returns the nearest double.
+    fn nearest(&self) -> f64 {
+        let magnitude = self.magnitude as f64;
+        if self.is_negative { -magnitude } else { magnitude }
+    }
+
+    /// Returns whether the nearest double is the same number.
+    fn is_double(&self) -> bool {
+        let magnitude = self.magnitude as f64;
+        // 2¹²⁸ as an integer again would be one less.
+        magnitude < u128::MAX as f64 && magnitude as u128 == self.magnitude
+    }
+}
+
+impl From<i64> for Integer {
+    fn from(v: i64) -> Integer {
+        Integer { is_negative: v < 0, magnitude: v.unsigned_abs().into() }
+    }
+}
+
+impl From<u64> for Integer {
+    fn from(v: u64) -> Integer {
+        Integer { is_negative: false, magnitude: v.into() }
+    }
+}
+
+impl From<i128> for Integer {
+    fn from(v: i128) -> Integer {
+        Integer { is_negative: v < 0, magnitude: v.unsigned_abs() }
+    }
+}
+
+impl From<u128> for Integer {
+    fn from(magnitude: u128) -> Integer {
+        Integer { is_negative: false, magnitude }
+    }
+}
+
+impl fmt::Display for Integer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", if self.is_negative { "-" } else { "" }, self.magnitude)
+    }
+}
+
+/// Refuses a number that the type asked for does not have.
 #[cold]
-fn inexact(what: &str, found: impl std::fmt::Display, wanted: &str) -> Error {
-    let message = format!("found the {what} {found}, which {wanted} cannot hold");
+fn inexact(found: fmt::Arguments<'_>, wanted: &str) -> Error {
+    let message = format!("found {found}, which {wanted} cannot hold");
     Error::new(ErrorKind::Data, message)
         .hint(Hint::set(Opt::OnLoss, "approximate").to("read the nearest number"))
 }

@@ -24,7 +24,7 @@
 //!
 //! # How Rust's types are written
 //!
-//! The same in every format, and as serde_json does it, but for `f32` and bytes:
+//! The same in every format, and as serde_json does it, except for `f32` and bytes:
 //!
 //! | Rust | document |
 //! |---|---|
@@ -38,7 +38,7 @@
 //! | integers to 128 bits | an integer; what is beyond the format's goes by the policy |
 //! | `f32` | a single-precision number, or the double of the same value |
 //! | bytes (`serde_bytes`) | binary data, where the format has it. `Vec<u8>` is an array to serde |
-//! | a map's key | text, or any value, where the format has such keys; a type with a form for people has it where keys are text. An integer or a truth value becomes text in JSON and BSON, and text is read as either where a type asks for it |
+//! | a map's key | text, or any value, where the format has such keys. A type such as `IpAddr` is text in text formats and in BSON, and binary elsewhere. An integer or a truth value becomes text in JSON and BSON, and text is read as either where a type asks for it |
 //!
 //! # What serde's model lacks
 //!
@@ -269,7 +269,7 @@ fn form_of(options: &Options) -> ser::Form {
     }
 }
 
-/// Whether types that have a form for people are in it where they are keys: in text, and where keys are text.
+/// Returns whether keys have the form for people, if their type has one: in text, and where all keys are text.
 fn has_readable_keys(format: Format) -> bool {
     format.is_text() || format == Format::Bson
 }

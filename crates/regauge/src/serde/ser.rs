@@ -40,7 +40,7 @@ pub(super) struct Form {
 }
 
 impl Form {
-    /// Of a value without a format.
+    /// Returns the form of a value without a format.
     fn of_values(human_readable: bool) -> Form {
         Form { text_keys: false, human_readable, readable_keys: human_readable }
     }
@@ -164,7 +164,7 @@ impl<'s, S: Sink + ?Sized> ser::Serializer for Serializer<'s, S> {
         if name == VALUE {
             return taken(v)?.drive(self.sink);
         }
-        known(name)?;
+        refuse_private(name)?;
         v.serialize(self)
     }
     fn serialize_newtype_variant<T: Serialize + ?Sized>(
@@ -195,7 +195,7 @@ impl<'s, S: Sink + ?Sized> ser::Serializer for Serializer<'s, S> {
         variant: &'static str,
         len: usize,
     ) -> Result<Compound<'s, S>> {
-        known(name)?;
+        refuse_private(name)?;
         self.begin_variant(variant)?;
         self.sink.begin_array(Some(len as u64))?;
         Ok(Compound { inner: self, index: 0, variant: Some(variant) })
@@ -205,7 +205,7 @@ impl<'s, S: Sink + ?Sized> ser::Serializer for Serializer<'s, S> {
         Ok(Compound { inner: self, index: 0, variant: None })
     }
     fn serialize_struct(self, name: &'static str, len: usize) -> Result<Compound<'s, S>> {
-        known(name)?;
+        refuse_private(name)?;
         self.serialize_map(Some(len))
     }
     fn serialize_struct_variant(
@@ -225,14 +225,14 @@ impl<'s, S: Sink + ?Sized> ser::Serializer for Serializer<'s, S> {
     }
 }
 
-/// Refuses the types by which other libraries tell their own serializers what serde's model lacks: raw JSON and exact
-/// numbers of serde_json, times of toml, tags of ciborium. Anybody else would write their notation as data.
-fn known(name: &str) -> Result {
-    if name.starts_with(['$', '@']) { private(name) } else { Ok(()) }
+/// Refuses types that only the serializer of their own library understands: raw JSON and exact numbers of serde_json,
+/// times of toml, tags of ciborium. Their private notation would be written as data.
+fn refuse_private(name: &str) -> Result {
+    if name.starts_with(['$', '@']) { refuse_marked(name) } else { Ok(()) }
 }
 
 #[cold]
-fn private(name: &str) -> Result {
+fn refuse_marked(name: &str) -> Result {
     let (library, what) = match name {
         "$serde_json::private::RawValue" => ("serde_json", "a raw value"),
         "$serde_json::private::Number" => ("serde_json", "a number of any precision"),
@@ -368,7 +368,7 @@ impl<S: Sink + ?Sized> ser::SerializeMap for Compound<'_, S> {
     }
 }
 
-/// What a type says about itself, as a tree: in the form for people, or in that for machines.
+/// Returns what a type says about itself, as a tree, in its form for people or in that for machines.
 pub(super) fn value_of<T: Serialize + ?Sized>(v: &T, human_readable: bool) -> Result<Value> {
     let mut builder = Builder::new(&Limits::NONE);
     v.serialize(Serializer::with(&mut builder, Form::of_values(human_readable)))?;

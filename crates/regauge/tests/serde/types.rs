@@ -289,9 +289,13 @@ fn none_is_null_wherever_it_stands() {
 fn a_number_is_what_its_type_holds() {
     assert_eq!(from_slice::<f64>(b"100000000000000000000", Format::Json).unwrap(), 1e20);
     assert_eq!(
-        from_slice::<f64>(b"340282366920938463463374607431768211456", Format::Json).ok(),
-        None
+        from_slice::<f64>(b"-170141183460469231731687303715884105728", Format::Json).unwrap(),
+        -2f64.powi(127)
     );
+    // 2^128 - 1 and beyond: the nearest double is another number.
+    let widest = "340282366920938463463374607431768211455";
+    assert!(wrong::<f64>(widest).contains("which a double cannot hold"));
+    assert!(wrong::<f32>(widest).contains("which an f32 cannot hold"));
     assert_eq!(from_slice::<f32>(b"0.1", Format::Json).unwrap(), 0.1);
     assert_eq!(from_slice::<f32>(b"16777216", Format::Json).unwrap(), 16_777_216.0);
     for (text, said) in [

@@ -18,7 +18,7 @@ impl Writer<'_> {
                 Some((exponent, mantissa, true)) => self.decimal(exponent, &mantissa),
                 Some((exponent, mantissa, false)) if self.may_respell() => {
                     let found = format!("the decimal {}", text::shorten(digits));
-                    let kept = "the same digits and exponent, spelt in another way";
+                    let kept = "the same digits and exponent in another spelling";
                     self.fidelity().note(LossKind::Decimal, found, kept);
                     self.decimal(exponent, &mantissa)
                 }
@@ -54,7 +54,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Whether a decimal may lose its spelling: a number of JSON that is one by an option becomes a double before that.
+    /// Returns whether a decimal may be written in another spelling: not under `wrap`, which keeps it, and not if the
+    /// source only has numbers, which become doubles instead.
     fn may_respell(&mut self) -> bool {
         let fidelity = self.fidelity();
         fidelity.policy() != OnLoss::Wrap && !fidelity.numbers_as_decimals()

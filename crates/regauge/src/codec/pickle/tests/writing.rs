@@ -346,11 +346,20 @@ fn keys_that_python_takes_for_one_are_refused() {
     check_all(&outer);
     write(&map(&[Value::Int(1), Value::Int(1)]), 4).unwrap();
     write(&map(&[Value::F64(f64::NAN), Value::F64(f64::NAN), Value::F64(1e300)]), 4).unwrap();
-    // Beyond what is remembered, a map of integers alone has no doubts.
-    let mut many: Vec<Value> = (0..(1 << 20) + 10).map(Value::Int).collect();
+    // Beyond what is remembered, a map of one kind of number has no doubts.
+    let doubles: Vec<Value> = (0..(1 << 18) + 10).map(|n| Value::F64(f64::from(n) / 2.0)).collect();
+    write(&map(&doubles), 4).unwrap();
+    let mixed = [&doubles[..], &[Value::Int(7)]].concat();
+    assert!(write(&map(&mixed), 4).is_err());
+    let mut many: Vec<Value> = (0..(1 << 18) + 10).map(Value::Int).collect();
     write(&map(&many), 4).unwrap();
     many.push(Value::Bool(true));
-    assert!(write(&map(&many), 4).is_err());
+    let error = write(&map(&many), 4).unwrap_err();
+    assert!(error.to_string().contains("equals another key"), "{error}");
+    many.pop();
+    many.push(Value::F64(1e9));
+    let error = write(&map(&many), 4).unwrap_err();
+    assert!(error.to_string().contains("after 262144 other numbers"), "{error}");
     // As text it is a key of its own.
     let fidelity = Fidelity::new(OnLoss::Wrap, Format::Pickle);
     let mut writer = Writer::new(Out::in_memory(), Options::default(), fidelity);

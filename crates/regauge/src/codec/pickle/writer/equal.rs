@@ -6,8 +6,17 @@ use std::collections::{HashMap, HashSet};
 use crate::model::number;
 use crate::model::value::Value;
 
-/// Numbers that are remembered, in all open maps together: 48 MB at most.
-const NUMBERS_MAX: usize = 1 << 20;
+/// Numbers that are remembered, in all open maps together: 26 MB at most.
+pub(super) const NUMBERS_MAX: usize = 1 << 18;
+
+/// What a key may be to Python.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Clash {
+    /// Another key of the map.
+    Equal,
+    /// Perhaps another key: there are too many to remember.
+    Unknown,
+}
 
 /// The numeric keys of the open maps.
 #[derive(Debug, Default)]
@@ -21,14 +30,14 @@ pub(super) struct EqualKeys {
 #[derive(Debug, Default)]
 struct Numbers {
     depth: usize,
-    /// Those that were written as integers, while there are no others: nothing is looked up yet.
+    /// Those that were written as integers, as long as there are no others and nothing is looked up.
     first: Vec<i64>,
     /// Those that were written as integers, once there are others.
     integers: HashSet<i128>,
     /// The others, and how each was written first.
     others: HashMap<Number, Kind>,
-    /// Whether there are too many to remember all of them.
-    is_full: bool,
+    /// The kinds of which there were too many to remember all, a bit for each.
+    forgotten: u8,
 }
 
 /// A number as Python compares it.
@@ -50,49 +59,32 @@ enum Kind {
 }
 
 impl EqualKeys {
-    /// Adds a key of the map at this depth; returns whether Python takes it for another one that came before, or may
-    /// do so among too many to remember. A key that occurs twice as the same is none of these.
-    pub(super) fn has_other(&mut self, depth: usize, key: &Value) -> bool {
-        let Some((number, kind)) = numeric(key) else { return false };
+    /// Adds a key of the map at this depth; returns whether Python takes it for another one that came before. A key
+    /// that occurs twice as the same is none of these.
+    pub(super) fn add(&mut self, depth: usize, key: &Value) -> Option<Clash> {
+        let (number, kind) = numeric(key)?;
         self.close(depth + 1);
         if self.maps.last().is_none_or(|map| map.depth < depth) {
             self.maps.push(Numbers { depth, ..Numbers::default() });
         }
         let map = self.maps.last_mut().expect("just added");
-        map.is_full |= self.count >= NUMBERS_MAX;
-        if let (Kind::Integer, Number::Integer(integer)) = (kind, number) {
-            if map.others.is_empty()
-                && let Ok(integer) = i64::try_from(integer)
-            {
-                if !map.is_full {
-                    self.count += 1;
-                    map.first.push(integer);
-                }
-                return false;
-            }
-            if map.others.contains_key(&number) {
-                return true;
-            }
-            self.count += usize::from(!map.is_full && map.integers.insert(integer));
-            return false;
-        }
-        if !map.first.is_empty() {
+        if kind != Kind::Integer && !map.first.is_empty() {
             self.count -= map.first.len() + map.integers.len();
             map.integers.extend(map.first.drain(..).map(i128::from));
             self.count += map.integers.len();
         }
-        if let Some(other) = map.others.get(&number) {
-            return *other != kind;
+        if map.has_other(number, kind) {
+            return Some(Clash::Equal);
         }
-        let may_be_there = match number {
-            Number::Integer(integer) => map.is_full || map.integers.contains(&integer),
-            Number::Double(_) => false,
-        };
-        if !may_be_there && !map.is_full {
-            self.count += 1;
-            map.others.insert(number, kind);
+        let own = 1 << kind as u8;
+        if map.forgotten & !own != 0 {
+            return Some(Clash::Unknown);
         }
-        may_be_there
+        match self.count < NUMBERS_MAX {
+            true => self.count += usize::from(map.insert(number, kind)),
+            false => map.forgotten |= own,
+        }
+        None
     }
 
     /// Forgets the maps from this depth on: they have ended.
@@ -100,6 +92,35 @@ impl EqualKeys {
     pub(super) fn close(&mut self, depth: usize) {
         while let Some(map) = self.maps.pop_if(|map| map.depth >= depth) {
             self.count -= map.first.len() + map.integers.len() + map.others.len();
+        }
+    }
+}
+
+impl Numbers {
+    /// Returns whether the number is remembered, written in another way.
+    fn has_other(&self, number: Number, kind: Kind) -> bool {
+        if !self.others.is_empty()
+            && let Some(other) = self.others.get(&number)
+        {
+            return *other != kind;
+        }
+        match number {
+            Number::Integer(integer) if kind != Kind::Integer => self.integers.contains(&integer),
+            _ => false,
+        }
+    }
+
+    /// Remembers a number; returns whether it is new, as far as that is looked up.
+    fn insert(&mut self, number: Number, kind: Kind) -> bool {
+        match (number, kind) {
+            (Number::Integer(integer), Kind::Integer) => match i64::try_from(integer) {
+                Ok(integer) if self.others.is_empty() && self.integers.is_empty() => {
+                    self.first.push(integer);
+                    true
+                }
+                _ => self.integers.insert(integer),
+            },
+            _ => self.others.insert(number, kind).is_none(),
         }
     }
 }
@@ -128,7 +149,7 @@ fn numeric(key: &Value) -> Option<(Number, Kind)> {
     })
 }
 
-/// Not a NaN, which equals nothing, and no integer beyond 128 bits.
+/// Returns the number of a double; `None` for a NaN, which equals nothing.
 fn double(v: f64) -> Option<(Number, Kind)> {
     /// 2¹²⁷.
     const LIMIT: f64 = 170_141_183_460_469_231_731_687_303_715_884_105_728.0;

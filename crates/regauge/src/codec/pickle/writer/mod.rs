@@ -29,7 +29,7 @@ use crate::policy::fidelity::{self, Fidelity};
 use crate::policy::notation;
 use crate::{Error, OnLoss, Result};
 
-use equal::EqualKeys;
+use equal::{Clash, EqualKeys, NUMBERS_MAX};
 use held::{Held, Slot};
 use keys::Keys;
 
@@ -303,15 +303,20 @@ impl<'a> Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Applies the policy to a key that Python takes for another one of its map: text is a key of its own.
+    /// Applies the policy to a key that Python takes for another one of its map: as text it is a key of its own.
     #[cold]
-    fn equal_key(&mut self, k: &Value) -> Result {
+    fn equal_key(&mut self, k: &Value, clash: Clash) -> Result {
         if self.fidelity.policy() != OnLoss::Refuse {
             return fidelity::key_value(self, k);
         }
-        let message = format!(
-            "found the key {k}, which equals another key of the map in Python, whose dict keeps one of them"
-        );
+        let message = match clash {
+            Clash::Equal => format!(
+                "found the key {k}, which equals another key of the map in Python: a dict keeps only one of them"
+            ),
+            Clash::Unknown => format!(
+                "found the key {k} after {NUMBERS_MAX} other numbers, expected fewer: Python may take it for one of them"
+            ),
+        };
         let wrap = Hint::set(Opt::OnLoss, "wrap").to("write it as text (reversible)");
         Err(Error::new(crate::ErrorKind::Refused, message).hint(wrap))
     }
@@ -463,8 +468,8 @@ impl Sink for Writer<'_> {
         if !held::is_hashable(k) || !self.holds(k) {
             return fidelity::key_value(self, k);
         }
-        if self.equal_keys.has_other(self.stack.len(), k) {
-            return self.equal_key(k);
+        if let Some(clash) = self.equal_keys.add(self.stack.len(), k) {
+            return self.equal_key(k, clash);
         }
         self.room(32)?;
         match self.stack.last() {
