@@ -114,8 +114,11 @@ fn is_refusal(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Refused | ErrorKind::Unrepresentable)
 }
 
-/// Adds to an error the file it is about and what was being done with it.
+/// Adds to an error the file it is about and what was being done with it. One of the library's own says both.
 pub fn named(doing: &str, name: &str, error: &io::Error) -> io::Error {
+    if let Some(ours) = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
+        return io::Error::new(error.kind(), words::text(ours).to_string());
+    }
     io::Error::new(error.kind(), format!("cannot {doing} {name}: {}", plain(error)))
 }
 

@@ -335,3 +335,23 @@ fn keys_that_become_one_are_seen() {
     folder.run(&format!("{command} --report report.json")).status(0);
     assert!(folder.text("report.json").contains("duplicate-key"), "{}", folder.text("report.json"));
 }
+
+/// What is written to a pipe waits in a temporary file, if its length comes first.
+#[cfg(unix)]
+#[test]
+fn a_missing_folder_for_temporary_files_is_named() {
+    let folder = Folder::new();
+    folder.write("lines.ndjson", lines(200_000));
+    let ran = folder
+        .command("convert lines.ndjson - --to msgpack --documents join")
+        .env("TMPDIR", folder.path("missing"))
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8(ran.stderr).unwrap();
+    assert_eq!(ran.status.code(), Some(1), "{stderr}");
+    assert!(stderr.starts_with("regauge: cannot create a temporary file in "), "{stderr}");
+    assert!(
+        stderr.contains("missing: No such file or directory; set the environment variable TMPDIR"),
+        "{stderr}"
+    );
+}

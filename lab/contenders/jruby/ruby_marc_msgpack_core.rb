@@ -4,6 +4,7 @@
 # gives: record
 # only: marc
 # install: regauge measure --setup jruby
+# stand-in: marc
 # untrusted: safe
 # The hash form of the marc gem through msgpack-core, the project's library for Java, for a JRuby
 # without the msgpack gem. The gem of 2014 was built on an earlier version of the same library.

@@ -8,6 +8,7 @@
 # gem: marc bson
 # debian: ruby-bson
 # install: gem install marc bson
+# stand-in: marc
 # install on jruby: jruby -S gem install bson
 # untrusted: safe
 # The gem's hash form through BSON.

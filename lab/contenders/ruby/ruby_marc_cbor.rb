@@ -7,6 +7,7 @@
 # gem: marc cbor
 # debian: ruby-cbor
 # install: gem install marc cbor
+# stand-in: marc
 # not on jruby: a C extension
 # untrusted: safe
 # The gem's hash form through CBOR.

@@ -6,6 +6,7 @@
 # gives: record
 # gem: marc
 # install: gem install marc
+# stand-in: marc
 # untrusted: safe
 # What MARC::JSONLReader and JSONLWriter do per line, with the json gem.
 require_relative "../../stand-ins/marc"

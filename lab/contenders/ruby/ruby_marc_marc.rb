@@ -6,6 +6,7 @@
 # gives: record
 # gem: marc
 # install: gem install marc
+# stand-in: marc
 # untrusted: safe
 # MARC::Reader over the bytes, MARC::Writer.encode of each record.
 require_relative "../../stand-ins/marc"

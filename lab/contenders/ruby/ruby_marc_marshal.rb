@@ -7,6 +7,7 @@
 # only: marc
 # gem: marc
 # install: gem install marc
+# stand-in: marc
 # untrusted: runs code: never load bytes that you did not write
 # MARC::Record objects through Ruby's own format. This process writes the reference bytes itself,
 # from records as the gem reads them from MARC 21: each tag and code is a separate binary String

@@ -7,6 +7,7 @@
 # only: marc
 # gem: marc
 # install: gem install marc
+# stand-in: marc
 # untrusted: runs code: never load bytes that you did not write
 # The gem's hash form through Ruby's own format: bytes that are independent of the gem's classes.
 require_relative "../../stand-ins/marc"

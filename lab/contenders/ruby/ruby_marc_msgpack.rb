@@ -8,6 +8,7 @@
 # gem: marc msgpack
 # debian: ruby-msgpack
 # install: gem install marc msgpack
+# stand-in: marc
 # untrusted: safe
 # The gem's hash form through MessagePack.
 require_relative "../../stand-ins/marc"

@@ -7,6 +7,7 @@
 # gem: marc oj
 # debian: ruby-oj
 # install: gem install marc oj
+# stand-in: marc
 # untrusted: safe
 # The gem's hash form through Oj.
 require_relative "../../stand-ins/marc"

@@ -9,6 +9,7 @@
 # only: marc
 # gem: marc
 # install: gem install marc
+# stand-in: marc
 # untrusted: safe
 # The gem's hash form through Psych.
 require_relative "../../stand-ins/marc"

@@ -47,6 +47,8 @@ pub struct Contender {
     pub made_from_json: bool,
     /// How to get it, as a command or a remark.
     pub install: String,
+    /// The library for which it has classes of its own, if that is not installed.
+    pub(crate) stand_in: Option<String>,
     /// Gems that hold it, for the set-up.
     pub gems: Vec<String>,
     /// Debian packages that hold it, for the set-up.
@@ -189,6 +191,7 @@ impl Contender {
             is_text,
             made_from_json,
             install: need("install")?.to_owned(),
+            stand_in: head.get("stand-in").map(str::to_owned),
             gems: head.words("gem"),
             debian: head.words("debian"),
             needs: head.get("needs").map(str::to_owned),
@@ -255,6 +258,7 @@ impl Contender {
             is_text: false,
             made_from_json: false,
             install: "part of regauge".to_owned(),
+            stand_in: None,
             gems: Vec::new(),
             debian: Vec::new(),
             needs: None,

@@ -81,11 +81,11 @@ type Key = (Runtime, String, String);
 
 impl Absent {
     /// Returns what identifies the installation of a contender; nothing for the user's own, which may need
-    /// anything.
+    /// anything, and for one that does without its library.
     fn key(contender: &Contender) -> Option<Key> {
         let is_carried = matches!(contender.source, Source::Carried(_));
         let key = || (contender.runtime, contender.library.clone(), contender.install.clone());
-        is_carried.then(key)
+        (is_carried && contender.stand_in.is_none()).then(key)
     }
 
     fn note(&self, contender: &Contender, outcome: &Outcome) {
@@ -372,5 +372,32 @@ mod tests {
         assert!(may(0, 0) && may(9, 9) && !may(10, 10), "nothing took long before");
         assert!(may(11, 0) && may(13, 3) && !may(14, 4), "something did");
         assert!(!may(16, 0), "nothing would be left for the clock");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::assets;
+    use crate::plan::contender;
+
+    /// An adapter with classes of its own runs where another of the same library does not.
+    #[test]
+    fn a_missing_library_says_nothing_about_its_stand_in() {
+        let list = contender::all();
+        let find = |name: &str| {
+            let is_it = |one: &&Contender| one.name == name && one.runtime.id() == "ruby";
+            list.iter().find(is_it).unwrap()
+        };
+        let absent = Absent::default();
+        absent.note(find("ruby-marc (marcxml)"), &Outcome::Missing("no marc".into()));
+        assert!(absent.of(find("ruby-marc (marcxml)")).is_some());
+        assert_eq!(absent.of(find("ruby-marc (marshal)")), None);
+        // Every adapter says so that has some.
+        for one in &list {
+            let Source::Carried(path) = one.source else { continue };
+            let text = assets::FILES.iter().find(|(of, _)| *of == path).unwrap().1;
+            assert_eq!(text.contains("stand-ins/"), one.stand_in.is_some(), "{path}");
+        }
     }
 }

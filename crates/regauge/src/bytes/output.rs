@@ -187,8 +187,9 @@ impl<W: Write> Output for StreamOutput<W> {
 
 #[cold]
 fn no_temporary_file(error: &io::Error) -> io::Error {
-    let folder = std::env::temp_dir();
-    let message = format!("cannot create a temporary file in {}: {error}", folder.display());
+    let (folder, why) = (std::env::temp_dir(), error.to_string());
+    let why = why.split(" (os error").next().unwrap_or_default();
+    let message = format!("cannot create a temporary file in {}: {why}", folder.display());
     // The conversion from this error gives ours back.
     io::Error::other(
         Error::new(ErrorKind::Io, message)
