@@ -361,6 +361,8 @@ pub(crate) fn right(outcomes: &[Outcome]) -> impl Iterator<Item = (usize, &Compa
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::assets;
+    use crate::plan::contender;
 
     #[test]
     fn checks_have_a_part_of_the_budget_whatever_came_before_them() {
@@ -373,13 +375,6 @@ mod tests {
         assert!(may(11, 0) && may(13, 3) && !may(14, 4), "something did");
         assert!(!may(16, 0), "nothing would be left for the clock");
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::assets;
-    use crate::plan::contender;
 
     /// An adapter with classes of its own runs where another of the same library does not.
     #[test]
