@@ -236,6 +236,9 @@ struct Signed<'b> {
 impl Signed<'_> {
     fn of(bytes: &[u8]) -> Option<Signed<'_>> {
         let all = bytes.trim_ascii_end();
+        if !all.first().is_some_and(|byte| is_word(*byte) || *byte == b'.') {
+            return None;
+        }
         let mut parts = all.split(|byte| *byte == b':');
         let (data, time, signature) = (parts.next()?, parts.next()?, parts.next()?);
         // HMAC of SHA-256, or of SHA-1 as Django had it before 3.1.

@@ -55,9 +55,13 @@ impl Parts<'_> {
             [b'.', parts @ ..] => (true, parts),
             parts => (false, parts),
         };
+        if !parts.first().is_some_and(|byte| is_word(*byte)) {
+            return None;
+        }
         let mut parts = parts.split(|byte| *byte == b'.');
-        let (data, time, signature) = (parts.next()?, parts.next()?, parts.next()?);
-        let is_data = !data.is_empty() && data.iter().copied().all(is_word);
+        let data =
+            parts.next().filter(|data| !data.is_empty() && data.iter().copied().all(is_word))?;
+        let (time, signature) = (parts.next()?, parts.next()?);
         // SHA-1, SHA-256, SHA-384 and SHA-512. A JSON Web Token has longer text in the middle.
         let text = &all[..all.len() - signature.len() - 1];
         let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
@@ -65,14 +69,7 @@ impl Parts<'_> {
         let time =
             URL_SAFE_NO_PAD.decode(time).ok().filter(|time| (4..=5).contains(&time.len()))?;
         let time = time.iter().fold(0, |time, byte| time << 8 | u64::from(*byte));
-        (parts.next().is_none() && is_data).then_some(Parts {
-            data,
-            is_compressed,
-            time,
-            text,
-            signature,
-            hash,
-        })
+        parts.next().is_none().then_some(Parts { data, is_compressed, time, text, signature, hash })
     }
 
     /// Whether this secret made the signature, with this salt.

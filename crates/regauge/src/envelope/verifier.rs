@@ -18,6 +18,8 @@
 //! …}}` in JSON, or, since 7.1 if it is set so, `{"_rails": {"data": value, …}}` in the value's own serializer. In
 //! a Cookie header, `+`, `/` and `=` are percent-encoded.
 
+use std::borrow::Cow;
+
 use base64::Engine as _;
 use base64::alphabet::{STANDARD, URL_SAFE};
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
@@ -34,7 +36,7 @@ pub(super) const SIGNED: Row = Row {
     is_certain: true,
     looks_like: &[None],
     holds: &[],
-    looks: |bytes, is_whole| is_whole && signed(&unescaped(bytes)).is_some(),
+    looks: |bytes, is_whole| is_whole && may_begin(bytes) && signed(&unescaped(bytes)).is_some(),
     open: open_signed,
     close: None,
 };
@@ -46,7 +48,9 @@ pub(super) const ENCRYPTED: Row = Row {
     is_certain: true,
     looks_like: &[None],
     holds: &[],
-    looks: |bytes, is_whole| is_whole && Sealed::of(&unescaped(bytes)).is_some(),
+    looks: |bytes, is_whole| {
+        is_whole && may_begin(bytes) && Sealed::of(&unescaped(bytes)).is_some()
+    },
     open: open_encrypted,
     close: None,
 };
@@ -68,21 +72,32 @@ const LENIENT: GeneralPurposeConfig =
 const PLAIN: GeneralPurpose = GeneralPurpose::new(&STANDARD, LENIENT);
 const FOR_URLS: GeneralPurpose = GeneralPurpose::new(&URL_SAFE, LENIENT);
 
+/// Whether bytes begin with base64, some of which may be percent-encoded. Of most values the first byte tells.
+fn may_begin(bytes: &[u8]) -> bool {
+    bytes.first().is_some_and(|byte| is_base64(byte) || *byte == b'%')
+}
+
 /// Returns the text of a cookie without percent-encoding, as far as base64 needs one.
-fn unescaped(bytes: &[u8]) -> Vec<u8> {
+fn unescaped(bytes: &[u8]) -> Cow<'_, [u8]> {
     let mut rest = bytes.trim_ascii_end();
-    let mut text = Vec::with_capacity(rest.len());
-    while let [first, after @ ..] = rest {
-        let (byte, after) = match (first, after) {
-            (b'%', [b'2', b'B' | b'b', after @ ..]) => (b'+', after),
-            (b'%', [b'2', b'F' | b'f', after @ ..]) => (b'/', after),
-            (b'%', [b'3', b'D' | b'd', after @ ..]) => (b'=', after),
-            _ => (*first, after),
+    let mut text = Vec::new();
+    while let Some(at) = memchr::memchr(b'%', rest) {
+        let (before, escape) = rest.split_at(at);
+        text.extend_from_slice(before);
+        let (byte, after) = match escape {
+            [_, b'2', b'B' | b'b', after @ ..] => (b'+', after),
+            [_, b'2', b'F' | b'f', after @ ..] => (b'/', after),
+            [_, b'3', b'D' | b'd', after @ ..] => (b'=', after),
+            _ => (b'%', &escape[1..]),
         };
         text.push(byte);
         rest = after;
     }
-    text
+    if text.is_empty() {
+        return Cow::Borrowed(rest);
+    }
+    text.extend_from_slice(rest);
+    Cow::Owned(text)
 }
 
 fn decode(text: &[u8]) -> Result<Vec<u8>> {

@@ -180,6 +180,25 @@ impl Survey {
         }
     }
 
+    /// Adds a pickle, which begins at `base` and has ended, perhaps with an error. Returns its length.
+    fn end(
+        &mut self,
+        machine: &mut Machine,
+        input: &[u8],
+        base: u64,
+        error: Option<Error>,
+    ) -> usize {
+        self.add(machine, input, base);
+        if let Some(error) = error {
+            let offset = base + error.offset().unwrap_or_default();
+            self.error = Some(error.at(offset).in_format(crate::Format::Pickle));
+            self.verdict = self.verdict.max(Verdict::Incomplete);
+        }
+        let length = machine.pos();
+        machine.reset();
+        length
+    }
+
     /// Adds what the machine created from one pickle, which begins at `base`.
     fn add(&mut self, machine: &Machine, input: &[u8], base: u64) {
         self.pickles += 1;
@@ -321,7 +340,15 @@ impl Survey {
 ///
 /// An error is part of the result, in [`Survey::error`], because what comes before it counts.
 pub fn survey(bytes: &[u8], limits: &Limits) -> Survey {
-    survey_stream(bytes, limits).expect("memory can be read")
+    let mut survey = Survey::new();
+    let mut machine = Machine::new(limits);
+    let mut start = 0;
+    while survey.error.is_none() && !super::is_blank(&bytes[start..]) {
+        let input = &bytes[start..];
+        let ran = machine.run(input, true);
+        start += survey.end(&mut machine, input, start as u64, ran.err());
+    }
+    survey
 }
 
 /// Does the same for a stream, holding one pickle in memory at a time.
@@ -354,15 +381,7 @@ pub fn survey_stream(mut read: impl Read, limits: &Limits) -> io::Result<Survey>
             filled += got;
             continue;
         }
-        let pickle = base + start as u64;
-        survey.add(&machine, input, pickle);
-        start += machine.pos();
-        if let Err(error) = ran {
-            let offset = pickle + error.offset().unwrap_or_default();
-            survey.error = Some(error.at(offset).in_format(crate::Format::Pickle));
-            survey.verdict = survey.verdict.max(Verdict::Incomplete);
-        }
-        machine.reset();
+        start += survey.end(&mut machine, input, base + start as u64, ran.err());
     }
     Ok(survey)
 }

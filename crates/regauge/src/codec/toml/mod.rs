@@ -96,6 +96,9 @@ impl Codec for Toml {
             true => head.len(),
             false => memchr::memrchr(b'\n', head).map_or(0, |end| end + 1),
         };
+        if memchr::memchr(b'=', &head[..lines]).is_none() {
+            return false;
+        }
         let Ok(text) = std::str::from_utf8(&head[..lines]) else { return false };
         match reader::read(text, Limits::default()) {
             Ok(tree) => tree.has_values(),
