@@ -14,6 +14,7 @@
 //! ```
 
 mod access;
+mod change;
 mod from;
 
 use crate::model::ext::{ExtBuf, Timestamp, TypeBuf};
@@ -24,9 +25,10 @@ use crate::{Error, Result};
 /// `Value::from` takes Rust's own types. `Vec<u8>` and `&[u8]` are bytes; there is no `From<Vec<T>>`
 /// for other elements, because it would make an array of integers out of bytes. An iterator of
 /// values collects into an array, and one of pairs into a map.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum Value {
     /// Null.
+    #[default]
     Null,
     /// A boolean.
     Bool(bool),
