@@ -8,6 +8,7 @@ use regauge::codec::{Codec, Visitor};
 use regauge::convert::Options;
 use regauge::event::{Sink, Writer};
 use regauge::fidelity::Fidelity;
+use regauge::memory::Memory;
 use regauge::notation::Escape;
 use regauge::out::Out;
 use regauge::{BigInt, Ext, Format, Result, Type, Value};
@@ -15,6 +16,7 @@ use regauge::{BigInt, Ext, Format, Result, Type, Value};
 use crate::errors::{self, Way};
 use crate::options::{For, Given, Keywords};
 use crate::pyyaml::Bare;
+use crate::raw::growing::Growing;
 use crate::raw::text;
 use crate::walk::Walker;
 
@@ -40,16 +42,38 @@ pub fn dumps<'py>(
     if arguments.is_none() {
         let options = Given::usual(format);
         let mut walker = Walker::new(py, format, options.limits);
-        return written_by(object, options, &mut walker, |written| match written {
-            Ok(bytes) => returned(py, bytes, false),
-            Err((error, exception)) => {
-                let keywords = Keywords::new(For::Dumping, format, is_generic);
-                Err(raised(py, &error, exception, keywords))
-            }
+        return in_place(object, options, &mut walker, |error, exception| {
+            raised(py, error, exception, Keywords::new(For::Dumping, format, is_generic))
         });
     }
     let given = Given::parse(format, format, For::Dumping, is_generic, arguments)?;
-    written(object, &given, |bytes| returned(py, bytes, given.text))?
+    if given.text {
+        return written(object, &given, |bytes| returned(py, bytes, true))?;
+    }
+    let mut walker = walker(py, &given);
+    in_place(object, &given.options, &mut walker, |error, exception| {
+        raised(py, error, exception, given.keywords)
+    })
+}
+
+/// Writes `object` with a walker into a `bytes` object, and returns that.
+///
+/// # Errors
+/// What `raise` makes of an error, and of Python's exception if that was the cause; `MemoryError`.
+fn in_place<'py>(
+    object: &Bound<'py, PyAny>,
+    options: &Options,
+    walker: &mut Walker<'py>,
+    raise: impl FnOnce(&regauge::Error, Option<PyErr>) -> PyErr,
+) -> PyResult<Bound<'py, PyAny>> {
+    let growing = Growing::new(object.py());
+    let memory = write(object, options, walker, |buffer| growing.memory(buffer))
+        .map_err(|error| raise(&error, walker.raised()))?;
+    let length = document_of(&memory, options.to).len();
+    let (buffer, moved) = memory.into_left();
+    let made = growing.finish((&buffer, moved), length);
+    keep(buffer);
+    made
 }
 
 /// Returns the document as `bytes`, or as `str`.
@@ -101,23 +125,28 @@ pub fn written_by<'py, T>(
     walker: &mut Walker<'py>,
     take: impl FnOnce(std::result::Result<&[u8], (regauge::Error, Option<PyErr>)>) -> T,
 ) -> T {
-    // Every exit except a panic and an error keeps the buffer for the next call.
-    let mut buffer = IDLE.take();
-    buffer.clear();
-    let bytes = match write(object, options, walker, buffer) {
-        Ok(bytes) => bytes,
+    let bytes = match write(object, options, walker, Memory::new) {
+        Ok(memory) => memory.into_vec(),
         Err(error) => return take(Err((error, walker.raised()))),
     };
-    // The newline at the end of a JSON file is not part of the document.
-    let held = match options.to {
-        Format::Json => bytes.strip_suffix(b"\n").unwrap_or(&bytes),
-        _ => &bytes,
-    };
-    let taken = take(Ok(held));
-    if bytes.capacity() <= KEPT_BYTES {
-        IDLE.set(bytes);
-    }
+    let taken = take(Ok(document_of(&bytes, options.to)));
+    keep(bytes);
     taken
+}
+
+/// Returns a document without the newline at the end of a JSON file, which is no part of it.
+fn document_of(bytes: &[u8], format: Format) -> &[u8] {
+    match format {
+        Format::Json => bytes.strip_suffix(b"\n").unwrap_or(bytes),
+        _ => bytes,
+    }
+}
+
+/// Keeps a buffer for the next call: after every exit except a panic and an error.
+fn keep(buffer: Vec<u8>) {
+    if buffer.capacity() <= KEPT_BYTES {
+        IDLE.set(buffer);
+    }
 }
 
 /// Creates a walker with the caller's options.
@@ -128,17 +157,19 @@ pub fn walker<'py>(py: Python<'py>, given: &Given<'py>) -> Walker<'py> {
     walker
 }
 
-fn write<'py>(
+/// Writes `object` into the memory that `memory` makes of a buffer.
+fn write<'py, 'm>(
     object: &Bound<'py, PyAny>,
     options: &Options,
     walker: &mut Walker<'py>,
-    buffer: Vec<u8>,
-) -> Result<Vec<u8>> {
-    let mut buffer = buffer;
+    memory: impl Fn(Vec<u8>) -> Memory<'m>,
+) -> Result<Memory<'m>> {
+    let mut buffer = IDLE.take();
+    buffer.clear();
     if holds_references(options) && !walker.special.repeats {
         walker.want_references();
-        let buffer = std::mem::take(&mut buffer);
-        match options.visit_sized(Dump { buffer, object, options, walker: &mut *walker }) {
+        let memory = memory(std::mem::take(&mut buffer));
+        match options.visit_sized(Dump { memory, object, options, walker: &mut *walker }) {
             Err(_) if walker.is_counting() && !walker.special.bare => {
                 walker.document(object, &mut Nothing::new(options.to))?;
                 walker.starts_again();
@@ -146,7 +177,7 @@ fn write<'py>(
             done => return done,
         }
     }
-    options.visit_sized(Dump { buffer, object, options, walker })
+    options.visit_sized(Dump { memory: memory(buffer), object, options, walker })
 }
 
 /// Returns whether shared values are written once.
@@ -155,19 +186,19 @@ pub fn holds_references(options: &Options) -> bool {
 }
 
 /// Writes objects into a buffer in a format.
-struct Dump<'d, 'py> {
-    buffer: Vec<u8>,
+struct Dump<'d, 'py, 'm> {
+    memory: Memory<'m>,
     object: &'d Bound<'py, PyAny>,
     options: &'d Options,
     walker: &'d mut Walker<'py>,
 }
 
-impl Visitor for Dump<'_, '_> {
-    type Output = Result<Vec<u8>>;
+impl<'m> Visitor for Dump<'_, '_, 'm> {
+    type Output = Result<Memory<'m>>;
 
     fn visit<C: Codec>(self) -> Self::Output {
-        let Dump { buffer, object, options, walker } = self;
-        let mut writer = C::writer(Out::reusing(buffer), options, options.fidelity());
+        let Dump { memory, object, options, walker } = self;
+        let mut writer = C::writer(Out::in_place(memory), options, options.fidelity());
         match object.cast::<PyList>() {
             Ok(list) if is_stream(options.to) => {
                 for (index, record) in list.iter().enumerate() {
@@ -178,7 +209,7 @@ impl Visitor for Dump<'_, '_> {
             _ => document(&mut writer, object, options, walker)?,
         }
         writer.finish()?;
-        Ok(C::into_out(writer).into_vec())
+        Ok(C::into_out(writer).into_memory())
     }
 }
 

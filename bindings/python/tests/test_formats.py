@@ -40,6 +40,43 @@ NAMES = [module.__name__.rpartition(".")[2] for module in MODULES]
 
 
 @pytest.mark.parametrize("module", MODULES, ids=NAMES)
+def test_long_documents_of_every_length(module):
+    """A document that outgrows the buffer is written into its `bytes` object: around that size, far beyond it, and after a
+    longer and a shorter one."""
+    lengths = [*range(32_700, 32_800, 9), 100, 70_000, 3_000_000, 40_000, 1_000_000, 0]
+    for length in lengths:
+        for value in ({"a": ["x" * length, "é" * (length // 2)]}, {"a": [*range(length // 8), None, True, False, [], {}]}):
+            data = module.dumps(value)
+            assert type(data) is bytes
+            assert module.loads(data) == value, length
+            # The bytes that are counted are those that there are, with nothing after them.
+            assert bytes(bytearray(data)) == data and hash(data) == hash(bytes(bytearray(data)))
+
+
+@pytest.mark.parametrize("module", MODULES, ids=NAMES)
+def test_long_documents_that_are_given_up(module):
+    """What was written of a document that is refused is gone; and so is it where a document is written within another."""
+    long = ["x" * 1000] * 100
+    for _ in range(3):
+        with pytest.raises(regauge.EncodeError):
+            module.dumps({"a": long, "b": object()})
+    inner = []
+
+    def within(value):
+        inner.append(module.dumps({"a": long, "b": value.__class__.__name__}))
+        return 7
+
+    value = {"a": long, "b": object(), "c": [object()], "d": long}
+    data = module.dumps(value, default=within)
+    assert module.loads(data) == {"a": long, "b": 7, "c": [7], "d": long}
+    assert inner and all(module.loads(one) == {"a": long, "b": "object"} for one in inner)
+    # Shared values are found while writing, which then begins again.
+    row = ["y" * 50_000]
+    shared = {"a": [row, row, "z" * 100_000]}
+    assert module.loads(module.dumps(shared)) == shared
+
+
+@pytest.mark.parametrize("module", MODULES, ids=NAMES)
 def test_plain_data_there_and_back(module):
     back = module.loads(module.dumps(PLAIN))
     assert back == PLAIN

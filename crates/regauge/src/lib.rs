@@ -209,7 +209,7 @@ pub use sinks::memory::{read_values, write_values};
 /// Short paths for the other crates of this workspace and the bindings.
 #[doc(hidden)]
 pub use self::{
-    bytes::{buffer as out, excerpt, output, reader},
+    bytes::{buffer as out, excerpt, memory, output, reader},
     codec::detect,
     convert::parallel,
     model::{decimal128, error, ext, format, hint, limits, number, option, path, time, value},

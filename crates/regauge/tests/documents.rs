@@ -1,7 +1,10 @@
 //! Conversions between streams and arrays; duplicate keys.
 
+use regauge::codec::{Codec, Visitor};
 use regauge::convert::DuplicateKeys;
 use regauge::documents::Documents;
+use regauge::event::Writer;
+use regauge::out::Out;
 use regauge::{ErrorKind, Format, Options, convert_bytes};
 
 #[track_caller]
@@ -59,4 +62,63 @@ fn a_key_that_stands_twice() {
     assert!(convert_bytes(one_twice.as_bytes(), &options).is_err());
     let none_twice = format!("{{{many}\"k100\":0}}");
     assert!(convert_bytes(none_twice.as_bytes(), &options).is_ok());
+}
+
+/// Writes `{"a": [null, true, false, {}, []], "b": …}` with the events that spare a source its branches, or with those
+/// that they stand for.
+struct Rare<'o> {
+    options: &'o Options,
+    spares: bool,
+}
+
+impl Visitor for Rare<'_> {
+    type Output = Vec<u8>;
+
+    fn visit<C: Codec>(self) -> Vec<u8> {
+        let mut writer = C::writer(Out::in_memory(), self.options, self.options.fidelity());
+        let sink: &mut dyn Writer = &mut writer;
+        sink.begin_map(Some(2)).unwrap();
+        for key in ["a", "b"] {
+            sink.key(key).unwrap();
+            sink.begin_array(Some(500)).unwrap();
+            for turn in 0..100 {
+                for constant in [None, Some(true), Some(false)] {
+                    match (self.spares, constant) {
+                        (true, constant) => sink.constant(constant),
+                        (false, None) => sink.null(),
+                        (false, Some(v)) => sink.bool(v),
+                    }
+                    .unwrap();
+                }
+                for is_map in [turn % 3 == 0, true] {
+                    match (self.spares, is_map) {
+                        (true, is_map) => sink.empty(is_map),
+                        (false, true) => sink.begin_map(Some(0)).and_then(|()| sink.end_map()),
+                        (false, false) => sink.begin_array(Some(0)).and_then(|()| sink.end_array()),
+                    }
+                    .unwrap();
+                }
+            }
+            sink.end_array().unwrap();
+        }
+        sink.end_map().unwrap();
+        sink.end_document().unwrap();
+        sink.finish().unwrap();
+        C::into_out(writer).into_vec()
+    }
+}
+
+#[test]
+fn constants_and_empty_containers_are_written_as_usual() {
+    use Format::{Bson, Cbor, Marshal, Pickle, Yaml};
+    for format in [Json, Ndjson, Yaml, Msgpack, Cbor, Bson, Marshal, Pickle] {
+        for variant in 0..6 {
+            let mut options = Options::new(Json, format);
+            options.pickle.protocol = Some(variant as u8);
+            options.json_write.indent = (format == Json && variant % 2 == 1).then_some(2);
+            let [spared, usual] =
+                [true, false].map(|spares| options.visit_sized(Rare { options: &options, spares }));
+            assert_eq!(spared, usual, "{format:?}, variant {variant}");
+        }
+    }
 }

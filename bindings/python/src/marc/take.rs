@@ -48,7 +48,7 @@ impl<'py> Taker<'py> {
         let tag = tags.read(one)?;
         let tag = text_of(&tag)?;
         let control = controls.read(one)?;
-        if view::kind(&control) == Kind::Bool && view::is_true(&control) {
+        if view::is_true(&control) {
             let data = datas.read(one)?;
             say(tag, Said::Control(text_of(&data)?));
             return Some(());

@@ -9,6 +9,7 @@ pub mod bytes;
 pub mod call;
 pub mod collector;
 pub mod container;
+pub mod growing;
 pub mod idle;
 pub mod inside;
 pub mod marc;

@@ -19,10 +19,8 @@ pub enum Kind {
     List,
     /// `tuple` itself.
     Tuple,
-    /// `True` or `False`.
-    Bool,
-    /// `None`.
-    Null,
+    /// `None`, `True` or `False`.
+    Constant,
     /// `bytes` itself.
     Bytes,
     /// Anything else, subclasses of these included.
@@ -46,10 +44,11 @@ pub fn kind(object: &Bound<'_, PyAny>) -> Kind {
             Kind::Dict
         } else if of == &raw mut ffi::PyList_Type {
             Kind::List
-        } else if object == ffi::Py_None() {
-            Kind::Null
-        } else if of == &raw mut ffi::PyBool_Type {
-            Kind::Bool
+        } else if (object == ffi::Py_None())
+            | (object == ffi::Py_True())
+            | (object == ffi::Py_False())
+        {
+            Kind::Constant
         } else if of == &raw mut ffi::PyTuple_Type {
             Kind::Tuple
         } else if of == &raw mut ffi::PyBytes_Type {
@@ -182,6 +181,13 @@ fn wide_text<'a>(object: &'a Bound<'_, PyAny>) -> Option<&'a str> {
 pub fn is_true(object: &Bound<'_, PyAny>) -> bool {
     // SAFETY: `True` always exists.
     object.as_ptr() == unsafe { ffi::Py_True() }
+}
+
+/// Returns the truth value of a [constant](Kind::Constant), or `None` for Python's.
+#[inline(always)]
+pub fn constant(object: &Bound<'_, PyAny>) -> Option<bool> {
+    // SAFETY: `None` always exists.
+    (object.as_ptr() != unsafe { ffi::Py_None() }).then_some(is_true(object))
 }
 
 /// Returns the number of references to an object, or more than one if that cannot be determined.

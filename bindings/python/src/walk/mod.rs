@@ -35,8 +35,7 @@ macro_rules! leaf {
                 None => break $apart,
             },
             Kind::Float => $sink.f64(number::double($object)),
-            Kind::Null => $sink.null(),
-            Kind::Bool => $sink.bool(view::is_true($object)),
+            Kind::Constant => $sink.constant(view::constant($object)),
             _ => break $apart,
         }
     };
@@ -153,15 +152,9 @@ impl<'py> Walker<'py> {
         sink: &mut S,
     ) -> Result {
         match kind {
-            Kind::Dict if self.is_bare(container::dict_len(object)) => {
-                sink.begin_map(Some(0))?;
-                sink.end_map()
-            }
+            Kind::Dict if self.is_bare(container::dict_len(object)) => sink.empty(true),
             Kind::Dict => self.dict(object, sink),
-            Kind::List if self.is_bare(view::count(object, Kind::List)) => {
-                sink.begin_array(Some(0))?;
-                sink.end_array()
-            }
+            Kind::List if self.is_bare(view::count(object, Kind::List)) => sink.empty(false),
             Kind::List => self.list(object, Kind::List, sink),
             _ => self.rare(kind, object, sink),
         }

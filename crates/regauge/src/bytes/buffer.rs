@@ -10,6 +10,7 @@ mod checkpoint;
 
 use checkpoint::Undo;
 
+use crate::bytes::memory::Memory;
 use crate::bytes::output::Output;
 use crate::model::hint::Hint;
 use crate::model::limits::Limit;
@@ -28,7 +29,7 @@ pub const HOLD_BYTES: u64 = 8 << 20;
 
 /// A growing buffer with an optional output.
 pub struct Out<'o> {
-    buf: Vec<u8>,
+    buf: Memory<'o>,
     /// Bytes that have been flushed to the output.
     base: u64,
     output: Option<Box<dyn Output + Send + 'o>>,
@@ -47,7 +48,7 @@ impl<'o> Out<'o> {
     /// Creates a buffer that keeps everything: see [`into_vec`](Out::into_vec).
     pub fn in_memory() -> Self {
         Out {
-            buf: Vec::new(),
+            buf: Memory::new(Vec::new()),
             base: 0,
             output: None,
             checkpoint: None,
@@ -70,7 +71,7 @@ impl<'o> Out<'o> {
         record_bytes: u64,
     ) -> Self {
         Out {
-            buf: Vec::with_capacity(flush_bytes),
+            buf: Memory::new(Vec::with_capacity(flush_bytes)),
             base: 0,
             output: Some(Box::new(output)),
             checkpoint: None,
@@ -84,11 +85,22 @@ impl<'o> Out<'o> {
     /// Reuses a buffer, keeping its capacity and dropping its contents.
     pub fn reusing(mut buf: Vec<u8>) -> Self {
         buf.clear();
-        Out { buf, ..Out::in_memory() }
+        Out::in_place(Memory::new(buf))
+    }
+
+    /// Creates a buffer in this memory, with its home, dropping its contents: see [`into_memory`](Out::into_memory).
+    pub fn in_place(mut memory: Memory<'o>) -> Self {
+        memory.clear();
+        Out { buf: memory, ..Out::in_memory() }
     }
 
     /// Returns everything that was written and not flushed.
     pub fn into_vec(self) -> Vec<u8> {
+        self.buf.into_vec()
+    }
+
+    /// Returns the same where it is.
+    pub fn into_memory(self) -> Memory<'o> {
         self.buf
     }
 
@@ -112,7 +124,7 @@ impl<'o> Out<'o> {
 
     /// Returns the bytes that are still in memory, to patch or to move.
     #[inline]
-    pub fn held_mut(&mut self) -> &mut Vec<u8> {
+    pub fn held_mut(&mut self) -> &mut Memory<'o> {
         &mut self.buf
     }
 
@@ -265,7 +277,7 @@ impl<'o> Out<'o> {
         let end = self.buf.len();
         // All bytes first move up by the total growth, then piece by piece down to their places, so
         // that no piece is overwritten before it has moved.
-        self.buf.resize(end + growth, 0);
+        self.buf.pad_to(end + growth);
         let mut moved = 0;
         if growth > 0 {
             self.buf.copy_within(first..end, first + growth);
@@ -305,8 +317,8 @@ impl<'o> Out<'o> {
         }
         // SAFETY: there is room for one more byte, checked just above.
         unsafe {
-            self.buf.as_mut_ptr().add(length).write(byte);
-            self.buf.set_len(length + 1);
+            self.buf.start().add(length).write(byte);
+            self.buf.set_length(length + 1);
         }
     }
 
@@ -336,7 +348,7 @@ impl<'o> Out<'o> {
         // not have returned; `count` bytes can be read at `from`. Every copy lies within the first
         // `count` bytes of both, which do not overlap because the vector is borrowed exclusively.
         unsafe {
-            let to = self.buf.as_mut_ptr().add(length);
+            let to = self.buf.start().add(length);
             to.cast::<[u8; N]>().write_unaligned(header);
             let to = to.add(N);
             match count {
@@ -349,7 +361,7 @@ impl<'o> Out<'o> {
                 1 => to.write(from.read()),
                 0 => {}
             }
-            self.buf.set_len(length + N + count);
+            self.buf.set_length(length + N + count);
         }
     }
 
@@ -365,8 +377,8 @@ impl<'o> Out<'o> {
         // SAFETY: sixteen bytes fit after the length, checked just above, and `count` of them, at
         // most sixteen, become part of the vector after they were written.
         unsafe {
-            self.buf.as_mut_ptr().add(length).cast::<[u8; 16]>().write_unaligned(*bytes);
-            self.buf.set_len(length + count.min(16));
+            self.buf.start().add(length).cast::<[u8; 16]>().write_unaligned(*bytes);
+            self.buf.set_length(length + count.min(16));
         }
     }
 
@@ -385,10 +397,10 @@ impl<'o> Out<'o> {
         }
         // SAFETY: both fit after the length, checked just above.
         unsafe {
-            let to = self.buf.as_mut_ptr().add(length);
+            let to = self.buf.start().add(length);
             to.cast::<[u8; N]>().write_unaligned(header);
             to.add(N).cast::<[u8; M]>().write_unaligned(bytes);
-            self.buf.set_len(length + N + M);
+            self.buf.set_length(length + N + M);
         }
     }
 
@@ -404,10 +416,10 @@ impl<'o> Out<'o> {
         // SAFETY: `N` bytes fit after the length, checked just above, and at most these become part
         // of the vector after they were written.
         unsafe {
-            let to = self.buf.as_mut_ptr().add(length).cast::<[u8; N]>();
+            let to = self.buf.start().add(length).cast::<[u8; N]>();
             to.write([0; N]);
             fill(&mut *to);
-            self.buf.set_len(length + count.min(N));
+            self.buf.set_length(length + count.min(N));
         }
     }
 
@@ -428,10 +440,10 @@ impl<'o> Out<'o> {
         // SAFETY: the header and 32 bytes fit after the length, checked just above, and of these at
         // most 32 become part of the vector after they were written.
         unsafe {
-            let to = self.buf.as_mut_ptr().add(length);
+            let to = self.buf.start().add(length);
             to.cast::<[u8; N]>().write_unaligned(header);
             to.add(N).cast::<[u8; 32]>().write_unaligned(*window);
-            self.buf.set_len(length + N + count.min(32));
+            self.buf.set_length(length + N + count.min(32));
         }
     }
 
@@ -454,10 +466,10 @@ impl<'o> Out<'o> {
         // SAFETY: `N + M` bytes fit after the length, checked just above. Those of `bytes` follow
         // at most `N`, and what becomes part of the vector was written.
         unsafe {
-            let to = self.buf.as_mut_ptr().add(length);
+            let to = self.buf.start().add(length);
             to.cast::<[u8; N]>().write_unaligned(header);
             to.add(count).cast::<[u8; M]>().write_unaligned(bytes);
-            self.buf.set_len(length + count + M);
+            self.buf.set_length(length + count + M);
         }
         true
     }
@@ -481,11 +493,11 @@ impl<'o> Out<'o> {
         // SAFETY: the header and 33 bytes fit after the length, checked just above; the one at the
         // end follows at most 32, and what becomes part of the vector was written.
         unsafe {
-            let to = self.buf.as_mut_ptr().add(length);
+            let to = self.buf.start().add(length);
             to.cast::<[u8; N]>().write_unaligned(header);
             to.add(N).cast::<[u8; 32]>().write_unaligned(*window);
             to.add(N + count).write(end);
-            self.buf.set_len(length + N + count + 1);
+            self.buf.set_length(length + N + count + 1);
         }
         true
     }
@@ -498,7 +510,7 @@ impl<'o> Out<'o> {
         if self.buf.capacity() - self.buf.len() < most {
             self.buf.reserve(most);
         }
-        self.buf.spare_capacity_mut().as_mut_ptr().cast()
+        self.buf.start().wrapping_add(self.buf.len())
     }
 
     /// Appends the first `count` bytes after the end.
@@ -510,7 +522,7 @@ impl<'o> Out<'o> {
         let length = self.buf.len() + count;
         debug_assert!(length <= self.buf.capacity());
         // SAFETY: the caller promises that the bytes are there and initialised.
-        unsafe { self.buf.set_len(length) };
+        unsafe { self.buf.set_length(length) };
     }
 
     /// Returns the last byte written, if it is still in memory.
@@ -536,8 +548,8 @@ impl<'o> Out<'o> {
         }
         // SAFETY: `N` bytes fit after the length, checked just above.
         unsafe {
-            self.buf.as_mut_ptr().add(length).cast::<[u8; N]>().write_unaligned(bytes);
-            self.buf.set_len(length + N);
+            self.buf.start().add(length).cast::<[u8; N]>().write_unaligned(bytes);
+            self.buf.set_length(length + N);
         }
     }
 }

@@ -53,6 +53,15 @@ pub trait Sink {
     fn null(&mut self) -> Result;
     /// Receives a boolean.
     fn bool(&mut self, v: bool) -> Result;
+    /// Receives null, as `None`, or a boolean. A source may call this in place of the other two if it does not branch on
+    /// which of them it has: in an array of all three, such a branch is hard to foresee.
+    #[inline]
+    fn constant(&mut self, v: Option<bool>) -> Result {
+        match v {
+            None => self.null(),
+            Some(v) => self.bool(v),
+        }
+    }
     /// Receives an integer that fits `i64`.
     fn i64(&mut self, v: i64) -> Result;
     /// Receives an integer above `i64::MAX`.
@@ -62,6 +71,17 @@ pub trait Sink {
     fn f64(&mut self, v: f64) -> Result;
     /// Receives text, valid only during the call.
     fn str(&mut self, v: &str) -> Result;
+    /// Receives a map or an array without content. A source may call this in place of the beginning and the end.
+    #[inline]
+    fn empty(&mut self, is_map: bool) -> Result {
+        if is_map {
+            self.begin_map(Some(0))?;
+            self.end_map()
+        } else {
+            self.begin_array(Some(0))?;
+            self.end_array()
+        }
+    }
     /// Opens an array of `len` values, if the length is known in advance.
     fn begin_array(&mut self, len: Option<u64>) -> Result;
     /// Closes the array.
@@ -392,6 +412,14 @@ macro_rules! pointer {
             #[inline]
             fn bool(&mut self, v: bool) -> Result {
                 (**self).bool(v)
+            }
+            #[inline]
+            fn constant(&mut self, v: Option<bool>) -> Result {
+                (**self).constant(v)
+            }
+            #[inline]
+            fn empty(&mut self, is_map: bool) -> Result {
+                (**self).empty(is_map)
             }
             #[inline]
             fn i64(&mut self, v: i64) -> Result {

@@ -32,7 +32,7 @@ impl Out<'_> {
             let first = position - u64::from(before.is_some());
             if first < self.base {
                 self.buf.clear();
-                self.buf.extend(before);
+                self.buf.extend_from_slice(before.as_slice());
                 (self.base, self.cut) = (first, Some(first));
             }
             return self.buf.truncate((position - self.base) as usize);

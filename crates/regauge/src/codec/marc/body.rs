@@ -241,7 +241,7 @@ impl Body {
         if at == self.data.held().len() {
             self.data.extend_short(text.as_bytes());
         } else {
-            self.data.held_mut().splice(at..at, text.bytes());
+            self.data.held_mut().insert(at, text.as_bytes());
         }
     }
 

@@ -285,7 +285,7 @@ impl<'o> Counted<'o> {
     pub fn insert(&mut self, at: u64, byte: u8) -> Result {
         self.room(1)?;
         let place = (at - self.out.base()) as usize;
-        self.out.held_mut().insert(place, byte);
+        self.out.held_mut().insert(place, &[byte]);
         Ok(())
     }
 

@@ -167,7 +167,7 @@ impl Body<'_> {
             return self.out.extend_short(bytes);
         }
         let at = (place - self.out.base()) as usize;
-        self.out.held_mut().splice(at..at, bytes.iter().copied());
+        self.out.held_mut().insert(at, bytes);
     }
 
     /// Writes the text of an element.

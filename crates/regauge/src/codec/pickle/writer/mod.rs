@@ -361,6 +361,20 @@ impl Sink for Writer<'_> {
         self.end_value()
     }
     #[inline]
+    fn constant(&mut self, v: Option<bool>) -> Result {
+        let is_plain =
+            matches!(self.stack.last(), Some(Open { shape: Shape::List | Shape::Dict, .. }));
+        if !is_plain || self.protocol < 2 {
+            return match v {
+                None => self.null(),
+                Some(v) => self.bool(v),
+            };
+        }
+        self.begin_value(Form::Scalar)?;
+        self.out.push([NEWFALSE, NEWTRUE, NONE][v.map_or(2, usize::from)]);
+        self.end_value()
+    }
+    #[inline]
     fn i64(&mut self, v: i64) -> Result {
         self.begin_value(Form::Integer)?;
         if self.is_python_leaf() {

@@ -61,7 +61,7 @@ impl Writer<'_> {
         (self.frame, self.frame_full) = (u64::MAX, u64::MAX);
         let held = self.out.held_mut();
         if length < FRAME_LEAST {
-            held.drain(start..start + 9);
+            held.remove(start..start + 9);
         } else {
             held[start + 1..start + 9].copy_from_slice(&length.to_le_bytes());
         }
