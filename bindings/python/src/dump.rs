@@ -59,7 +59,7 @@ pub fn dumps<'py>(
 /// Writes `object` with a walker into a `bytes` object, and returns that.
 ///
 /// # Errors
-/// What `raise` makes of an error, and of Python's exception if that was the cause; `MemoryError`.
+/// What `raise` makes of an error, and of Python's exception if that was the cause.
 fn in_place<'py>(
     object: &Bound<'py, PyAny>,
     options: &Options,
@@ -71,9 +71,9 @@ fn in_place<'py>(
         .map_err(|error| raise(&error, walker.raised()))?;
     let length = document_of(&memory, options.to).len();
     let (buffer, moved) = memory.into_left();
-    let made = growing.finish((&buffer, moved), length);
+    let made = growing.finish(&buffer, moved.is_some(), length);
     keep(buffer);
-    made
+    Ok(made)
 }
 
 /// Returns the document as `bytes`, or as `str`.

@@ -70,7 +70,11 @@ def test_long_documents_that_are_given_up(module):
     data = module.dumps(value, default=within)
     assert module.loads(data) == {"a": long, "b": 7, "c": [7], "d": long}
     assert inner and all(module.loads(one) == {"a": long, "b": "object"} for one in inner)
-    # Shared values are found while writing, which then begins again.
+    # Shared values are found while writing, which then begins again; this time the document is short.
+    answers = iter(["z" * 100_000] + ["short"] * 9)
+    both = [1]
+    data = module.dumps({"a": object(), "b": both, "c": both}, default=lambda value: next(answers))
+    assert module.loads(data)["c"] == [1] and len(module.loads(data)["a"]) in (5, 100_000)
     row = ["y" * 50_000]
     shared = {"a": [row, row, "z" * 100_000]}
     assert module.loads(module.dumps(shared)) == shared

@@ -5,8 +5,8 @@ use pyo3::types::PyBytes;
 
 pub use of::Growing;
 
-/// What has outgrown a buffer of this size is written where it stays: 32 KiB. Copying less costs less than an object of
-/// a guessed size.
+/// A longer document is written into its object: 32 KiB. Copying a shorter one costs less than an object of the wrong
+/// size.
 #[cfg(not(Py_LIMITED_API))]
 const BUFFER_BYTES: usize = 32 << 10;
 
@@ -45,26 +45,23 @@ mod of {
             Memory::with_home(buffer, Here(self.py, &self.object))
         }
 
-        /// Returns an object with the first bytes of the memory, which left its buffer if they have moved.
-        pub fn finish(
-            self,
-            (buffer, moved): (&[u8], Option<usize>),
-            length: usize,
-        ) -> PyResult<Bound<'py, PyAny>> {
-            let Object(Some(object), capacity) = self.object.take() else {
-                return Ok(PyBytes::new(self.py, &buffer[..length]).into_any());
+        /// Returns an object with the first `length` bytes of a document. They are in `buffer`, unless they have moved.
+        pub fn finish(self, buffer: &[u8], has_moved: bool, length: usize) -> Bound<'py, PyAny> {
+            // There may be an object of an attempt that was given up, although this document has not moved.
+            let (true, Object(Some(object), capacity)) = (has_moved, self.object.take()) else {
+                return PyBytes::new(self.py, &buffer[..length]).into_any();
             };
-            debug_assert!(moved.is_some_and(|moved| length <= moved && moved <= capacity));
             let object = object.into_bound(self.py);
             // SAFETY: it is an object of this type.
             let start = unsafe { ffi::PyBytes_AS_STRING(object.as_ptr()) }.cast_mut().cast::<u8>();
-            // An allocator that sees such objects come and go keeps their memory, if none is given back before.
             if capacity - length > length / 8 {
                 LAST.set(length + length / 16 + 2048);
                 // SAFETY: so many of the object's bytes have been written.
                 let written = unsafe { std::slice::from_raw_parts(start, length) };
-                return Ok(PyBytes::new(self.py, written).into_any());
+                return PyBytes::new(self.py, written).into_any();
             }
+            // An eighth more than is needed stays with the object: if it were returned to the system, the allocator would
+            // have to ask for it again for the next document.
             LAST.set(capacity);
             // SAFETY: the object was made here, and nobody else has it yet. It becomes shorter, all of its bytes have been
             // written, and the one after them is zero as in every object.
@@ -72,7 +69,7 @@ mod of {
                 start.add(length).write(0);
                 (*object.as_ptr().cast::<ffi::PyVarObject>()).ob_size = length as ffi::Py_ssize_t;
             }
-            Ok(object.into_any())
+            object.into_any()
         }
     }
 
@@ -97,8 +94,7 @@ mod of {
             let (object, start) = unsafe {
                 let made =
                     ffi::PyBytes_FromStringAndSize(std::ptr::null(), capacity as ffi::Py_ssize_t);
-                let object =
-                    Bound::from_owned_ptr_or_opt(self.0, made).expect("memory for a document");
+                let object = Bound::from_owned_ptr_or_opt(self.0, made).expect("out of memory");
                 (object.cast_into_unchecked(), ffi::PyBytes_AS_STRING(made).cast_mut().cast::<u8>())
             };
             // SAFETY: it has room for more than those before, which are elsewhere.
@@ -128,13 +124,9 @@ mod of {
             Memory::new(buffer)
         }
 
-        /// Returns an object with the first bytes of the buffer.
-        pub fn finish(
-            self,
-            (buffer, _): (&[u8], Option<usize>),
-            length: usize,
-        ) -> PyResult<Bound<'py, PyAny>> {
-            Ok(PyBytes::new(self.0, &buffer[..length]).into_any())
+        /// Returns an object with the first `length` bytes of a document, which are in `buffer`.
+        pub fn finish(self, buffer: &[u8], _: bool, length: usize) -> Bound<'py, PyAny> {
+            PyBytes::new(self.0, &buffer[..length]).into_any()
         }
     }
 }

@@ -183,7 +183,7 @@ pub fn is_true(object: &Bound<'_, PyAny>) -> bool {
     object.as_ptr() == unsafe { ffi::Py_True() }
 }
 
-/// Returns the truth value of a [constant](Kind::Constant), or `None` for Python's.
+/// Returns which [constant](Kind::Constant) an object is: `None`, or its truth value.
 #[inline(always)]
 pub fn constant(object: &Bound<'_, PyAny>) -> Option<bool> {
     // SAFETY: `None` always exists.

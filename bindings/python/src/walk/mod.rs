@@ -152,9 +152,15 @@ impl<'py> Walker<'py> {
         sink: &mut S,
     ) -> Result {
         match kind {
-            Kind::Dict if self.is_bare(container::dict_len(object)) => sink.empty(true),
+            Kind::Dict if self.is_bare(container::dict_len(object)) => {
+                sink.begin_map(Some(0))?;
+                sink.end_map()
+            }
             Kind::Dict => self.dict(object, sink),
-            Kind::List if self.is_bare(view::count(object, Kind::List)) => sink.empty(false),
+            Kind::List if self.is_bare(view::count(object, Kind::List)) => {
+                sink.begin_array(Some(0))?;
+                sink.end_array()
+            }
             Kind::List => self.list(object, Kind::List, sink),
             _ => self.rare(kind, object, sink),
         }

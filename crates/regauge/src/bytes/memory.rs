@@ -36,8 +36,6 @@ pub struct Memory<'o> {
 
 // SAFETY: the memory belongs to this value, and so does the home, which is `Send`.
 unsafe impl Send for Memory<'_> {}
-// SAFETY: a shared reference only gives the bytes to read.
-unsafe impl Sync for Memory<'_> {}
 
 impl<'o> Memory<'o> {
     /// Takes a vector, with its bytes.
@@ -63,7 +61,7 @@ impl<'o> Memory<'o> {
         }
     }
 
-    /// Returns the vector, and how many bytes have moved out of it to its home, if they have.
+    /// Returns the vector, and the number of bytes at home if they have moved there.
     pub fn into_left(mut self) -> (Vec<u8>, Option<usize>) {
         match self.left.take() {
             Some(vector) => {

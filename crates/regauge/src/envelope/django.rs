@@ -236,6 +236,7 @@ struct Signed<'b> {
 impl Signed<'_> {
     fn of(bytes: &[u8]) -> Option<Signed<'_>> {
         let all = bytes.trim_ascii_end();
+        // For most values the first byte tells, without a search for colons.
         if !all.first().is_some_and(|byte| is_word(*byte) || *byte == b'.') {
             return None;
         }

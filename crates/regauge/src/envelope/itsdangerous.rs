@@ -55,6 +55,7 @@ impl Parts<'_> {
             [b'.', parts @ ..] => (true, parts),
             parts => (false, parts),
         };
+        // For most values the first byte tells, without a search for dots.
         if !parts.first().is_some_and(|byte| is_word(*byte)) {
             return None;
         }

@@ -72,7 +72,7 @@ const LENIENT: GeneralPurposeConfig =
 const PLAIN: GeneralPurpose = GeneralPurpose::new(&STANDARD, LENIENT);
 const FOR_URLS: GeneralPurpose = GeneralPurpose::new(&URL_SAFE, LENIENT);
 
-/// Whether bytes begin with base64, some of which may be percent-encoded. Of most values the first byte tells.
+/// Whether bytes begin with base64, some of which may be percent-encoded. For most values the first byte tells.
 fn may_begin(bytes: &[u8]) -> bool {
     bytes.first().is_some_and(|byte| is_base64(byte) || *byte == b'%')
 }

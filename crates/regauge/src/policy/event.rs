@@ -71,17 +71,6 @@ pub trait Sink {
     fn f64(&mut self, v: f64) -> Result;
     /// Receives text, valid only during the call.
     fn str(&mut self, v: &str) -> Result;
-    /// Receives a map or an array without content. A source may call this in place of the beginning and the end.
-    #[inline]
-    fn empty(&mut self, is_map: bool) -> Result {
-        if is_map {
-            self.begin_map(Some(0))?;
-            self.end_map()
-        } else {
-            self.begin_array(Some(0))?;
-            self.end_array()
-        }
-    }
     /// Opens an array of `len` values, if the length is known in advance.
     fn begin_array(&mut self, len: Option<u64>) -> Result;
     /// Closes the array.
@@ -416,10 +405,6 @@ macro_rules! pointer {
             #[inline]
             fn constant(&mut self, v: Option<bool>) -> Result {
                 (**self).constant(v)
-            }
-            #[inline]
-            fn empty(&mut self, is_map: bool) -> Result {
-                (**self).empty(is_map)
             }
             #[inline]
             fn i64(&mut self, v: i64) -> Result {

@@ -370,17 +370,6 @@ impl Sink for Writer<'_> {
         self.slow(Token::Text(v))
     }
     #[inline]
-    fn empty(&mut self, is_map: bool) -> Result {
-        let open = if is_map { b'{' } else { b'[' };
-        if !self.ready(3) {
-            self.begin(open)?;
-            return self.end(open + 2);
-        }
-        // Both brackets are two characters apart.
-        self.out.push_array([open, open + 2, b',']);
-        Ok(())
-    }
-    #[inline]
     fn begin_array(&mut self, _len: Option<u64>) -> Result {
         self.begin(b'[')
     }

@@ -85,12 +85,6 @@ impl Sink for Promised<'_> {
         Ok(())
     }
     #[inline]
-    fn empty(&mut self, is_map: bool) -> Result {
-        self.room(1)?;
-        self.out.push(if is_map { FIXMAP } else { FIXARRAY });
-        Ok(())
-    }
-    #[inline]
     fn i64(&mut self, v: i64) -> Result {
         self.room(HEADER_MAX)?;
         token::integer(&mut self.out, v);

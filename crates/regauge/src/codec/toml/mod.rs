@@ -96,6 +96,7 @@ impl Codec for Toml {
             true => head.len(),
             false => memchr::memrchr(b'\n', head).map_or(0, |end| end + 1),
         };
+        // No pair is without one, and looking for it is cheaper than reading.
         if memchr::memchr(b'=', &head[..lines]).is_none() {
             return false;
         }

@@ -169,8 +169,7 @@ impl Value {
     /// one key after the other.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Value> {
-        let is_key = |name: &Value| matches!(name, Value::Text(text) if text == key);
-        self.as_map()?.iter().find_map(|(name, value)| is_key(name).then_some(value))
+        self.as_map()?.iter().find_map(|(name, value)| is_key(name, key).then_some(value))
     }
 
     /// Returns the element of an array at this index, counted from 0.
@@ -204,6 +203,11 @@ impl Value {
         }
         Some(value)
     }
+}
+
+/// Whether a key of a map is this text.
+pub(super) fn is_key(name: &Value, key: &str) -> bool {
+    matches!(name, Value::Text(text) if text == key)
 }
 
 /// An index as RFC 6901 §4 writes it: without sign and leading zeros.

@@ -1,6 +1,7 @@
 //! Changing a value in place, and comparing one with Rust's own types.
 
 use super::Value;
+use super::access::is_key;
 
 /// Every method here looks through types and anchors, as those that only look do; what stands around a value stays.
 impl Value {
@@ -94,11 +95,7 @@ impl Value {
     }
 }
 
-fn is_key(name: &Value, key: &str) -> bool {
-    matches!(name, Value::Text(text) if text == key)
-}
-
-/// Whether the value is this one of Rust's, by the method that returns one: an integer equals no double.
+/// Compares a value with one of Rust's own types, by the accessor of that type: an integer equals no double.
 macro_rules! equals {
     ($($rust:ty: $value:ident, $other:ident => $is:expr;)*) => {$(
         impl PartialEq<$rust> for Value {
