@@ -32,15 +32,17 @@
 //!
 //! # Look at a document
 //!
-//! A [`Value`] is a tree, and [`sinks::tape::Tape`] the same in two allocations.
+//! A [`Value`] is a tree, and [`sinks::tape::Tape`] the same in two allocations. The module of each format
+//! reads and writes one document; [`read_values`] and [`write_values`] take [`Options`], and any number of
+//! them.
 //!
 //! ```
-//! use regauge::{Format, Options, read_values};
+//! use regauge::{OnLoss, msgpack, yaml};
 //!
-//! let options = Options::new(Format::Msgpack, Format::Msgpack);
-//! let value = read_values(b"\x81\xa5items\x92\x01\x02", &options)?.remove(0);
+//! let value = msgpack::from_slice(b"\x81\xa5items\x92\x01\x02")?;
 //! assert_eq!(value["items"][1].as_i64(), Some(2));
 //! assert_eq!(value.to_string(), r#"{"items":[1,2]}"#);
+//! yaml::to_writer(std::io::stdout().lock(), &value, OnLoss::Refuse)?;
 //! # Ok::<(), regauge::Error>(())
 //! ```
 //!

@@ -3,6 +3,7 @@
 pub mod buffer;
 pub(crate) mod digits;
 pub mod excerpt;
+pub(crate) mod here;
 pub mod memory;
 pub mod output;
 pub mod reader;

@@ -7,6 +7,7 @@ use std::io::{Read, Write};
 
 use super::contract::Codec;
 use crate::bytes::buffer::Out;
+use crate::bytes::here::Here;
 use crate::bytes::output::StreamOutput;
 use crate::bytes::reader::{Parse, Reader};
 use crate::model::format::Framing;
@@ -41,7 +42,7 @@ macro_rules! grid {
         /// # Errors
         /// Same as [`to_vec`], and `Io` from `write`.
         pub fn to_writer(
-            write: impl std::io::Write + Send,
+            write: impl std::io::Write,
             value: &$crate::Value,
             policy: $crate::OnLoss,
         ) -> $crate::Result {
@@ -63,7 +64,7 @@ macro_rules! grid {
         ///
         /// # Errors
         /// Same as [`from_slice`], and `Io` from `read`.
-        pub fn from_reader(read: impl std::io::Read + Send) -> $crate::Result<$crate::Value> {
+        pub fn from_reader(read: impl std::io::Read) -> $crate::Result<$crate::Value> {
             $crate::codec::grid::from_reader::<$codec>(read, $item)
         }
     };
@@ -75,7 +76,10 @@ pub(crate) fn from_slice<C: Codec>(bytes: &[u8], item: &str) -> Result<Value> {
     only::<C, _>(Reader::from_slice(parser, bytes), Some(bytes.len() as u64), item)
 }
 
-pub(crate) fn from_reader<C: Codec>(read: impl Read + Send, item: &str) -> Result<Value> {
+#[allow(unsafe_code, reason = "the stream stays on this thread")]
+pub(crate) fn from_reader<C: Codec>(read: impl Read, item: &str) -> Result<Value> {
+    // SAFETY: the reader that takes it is used and dropped in this function, which starts no thread.
+    let read = unsafe { Here::new(read) };
     let parser = C::parser(&Options::new(C::FORMAT, C::FORMAT));
     only::<C, _>(Reader::from_read(parser, read), None, item)
 }
@@ -112,7 +116,10 @@ pub(crate) fn to_vec<C: Codec>(value: &Value, policy: OnLoss) -> Result<Vec<u8>>
     Ok(write::<C>(Out::in_memory(), value, policy)?.into_vec())
 }
 
-pub(crate) fn to_writer<C: Codec>(to: impl Write + Send, value: &Value, policy: OnLoss) -> Result {
+#[allow(unsafe_code, reason = "the stream stays on this thread")]
+pub(crate) fn to_writer<C: Codec>(to: impl Write, value: &Value, policy: OnLoss) -> Result {
+    // SAFETY: the writer that takes it is used and dropped in this function, which starts no thread.
+    let to = unsafe { Here::new(to) };
     let out = Out::to_output(StreamOutput::new(to), Limits::default().record_bytes);
     write::<C>(out, value, policy).map(|_| ())
 }

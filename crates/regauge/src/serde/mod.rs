@@ -85,6 +85,7 @@ use ::serde::Serialize;
 use ::serde::de::{Deserialize, DeserializeOwned};
 
 use crate::bytes::buffer::Out;
+use crate::bytes::here::Here;
 use crate::bytes::output::StreamOutput;
 use crate::convert::{DuplicateKeys, Input, explain};
 #[cfg(doc)]
@@ -149,10 +150,13 @@ pub fn from_slice<'o, T: DeserializeOwned>(
 ///
 /// # Errors
 /// As [`from_slice`].
+#[allow(unsafe_code, reason = "the stream stays on this thread")]
 pub fn from_reader<'o, T: DeserializeOwned>(
-    read: impl Read + Send,
+    read: impl Read,
     options: impl Into<Cow<'o, Options>>,
 ) -> Result<T> {
+    // SAFETY: the reader that takes it is used and dropped in `read_one`, which starts no thread.
+    let read = unsafe { Here::new(read) };
     read_one(Input::Once(Box::new(read)), &reading(options.into()))
 }
 
@@ -206,12 +210,12 @@ pub fn to_vec<'o, T: Serialize + ?Sized>(
 /// # Errors
 /// As [`to_vec`], and `Io`.
 pub fn to_writer<'o, T: Serialize + ?Sized>(
-    write: impl Write + Send,
+    write: impl Write,
     v: &T,
     options: impl Into<Cow<'o, Options>>,
 ) -> Result<crate::convert::Summary> {
     let options = options.into();
-    let out = Out::to_output(StreamOutput::new(write), options.limits.record_bytes);
+    let out = to_stream(write, &options);
     write_one(v, out, &options).map(|(summary, _)| summary)
 }
 
@@ -227,12 +231,12 @@ pub fn to_writer<'o, T: Serialize + ?Sized>(
 /// # Errors
 /// As [`to_writer`].
 pub fn to_writer_all<'o, T: Serialize>(
-    write: impl Write + Send,
+    write: impl Write,
     documents: impl IntoIterator<Item = T>,
     options: impl Into<Cow<'o, Options>>,
 ) -> Result<crate::convert::Summary> {
     let options = options.into();
-    let out = Out::to_output(StreamOutput::new(write), options.limits.record_bytes);
+    let out = to_stream(write, &options);
     let mut documents = documents.into_iter();
     let form = form_of(&options);
     let mut give = |sink: &mut dyn Sink| {
@@ -240,6 +244,14 @@ pub fn to_writer_all<'o, T: Serialize>(
         document.serialize(Serializer::with(sink, form)).map(|()| true)
     };
     write_events(&mut give, out, &options).map(|(summary, _)| summary)
+}
+
+/// Returns a buffer of a stream, for a writer that is used and dropped on this thread.
+#[allow(unsafe_code, reason = "the stream stays on this thread")]
+fn to_stream<'w>(write: impl Write + 'w, options: &Options) -> Out<'w> {
+    // SAFETY: both callers use and drop the writer that takes it themselves, and start no thread.
+    let write = unsafe { Here::new(write) };
+    Out::to_output(StreamOutput::new(write), options.limits.record_bytes)
 }
 
 fn write_one<'a, T: Serialize + ?Sized>(
