@@ -139,6 +139,13 @@ pub(crate) fn encode(
             format!("{} characters without a MARC-8 code in {}", encoded.references, place());
         fidelity.note(LossKind::Marc, found, "references such as &#x2022;");
     }
+    if encoded.recomposed > 0 {
+        fidelity.note(
+            LossKind::Marc,
+            "characters that MARC-8 has in another composition",
+            "canonically equivalent ones",
+        );
+    }
     if encoded.halved > 0 {
         let found = format!("{} marks over two letters in {}", encoded.halved, place());
         if fidelity.policy() != OnLoss::Approximate {

@@ -19,6 +19,8 @@ pub struct Encoded {
     /// Marks over two letters (U+0360, U+0361) written as their halves, because MARC-8 has only
     /// those: they come back as U+FE20 to U+FE23.
     pub halved: usize,
+    /// Characters that come back in another composition, canonically equivalent: é as e and its accent.
+    pub recomposed: usize,
     /// Characters written as numeric character references.
     pub references: usize,
 }
@@ -27,8 +29,8 @@ pub struct Encoded {
 ///
 /// Characters are decomposed only if MARC-8 has no code for the composed one, and marks are
 /// composed with their letter only if it has none for the mark. What [`super::decode`] returns is
-/// canonically equivalent to `text`, apart from what [`Encoded::halved`] counts; and text that came
-/// from [`super::decode`] comes back unchanged.
+/// the same text, apart from what [`Encoded::recomposed`] counts, which is canonically equivalent, and
+/// what [`Encoded::halved`] counts. Text that came from [`super::decode`] comes back unchanged.
 ///
 /// ```
 /// let mut bytes = Vec::new();
@@ -132,12 +134,15 @@ impl Encoder<'_> {
                 self.part(offset, c, &mut half)?;
             } else {
                 let mut result = Ok(());
+                let mut is_same = false;
                 decompose_canonical(c, |part| {
+                    is_same = part == c;
                     if result.is_ok() {
                         result = self.part(offset, part, &mut half);
                     }
                 });
                 result?;
+                self.done.recomposed += usize::from(!is_same);
             }
         }
         for index in 0..self.units.len() {
@@ -217,6 +222,7 @@ impl Encoder<'_> {
         }
         if folded != letter && code_of(folded).is_some() {
             marks[..kept.len()].copy_from_slice(&kept);
+            self.done.recomposed += 1;
             self.units[index].letter = folded;
             self.units[index].marks = (start, start + kept.len());
         }

@@ -8,6 +8,7 @@ use crate::codec::marc::{Charset, CharsetChoice};
 use crate::codec::marc::{Field, Record, RecordBuilder};
 use crate::codec::marc::{Options, leader};
 use crate::policy::event::forward;
+use crate::policy::fidelity::LossKind;
 use crate::{
     Error, ErrorKind, Fidelity, Format, Limits, OnLoss, Result, Sink, Source, Writer as _,
 };

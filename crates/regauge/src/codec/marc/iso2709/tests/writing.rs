@@ -173,3 +173,24 @@ fn what_marc8_has_no_code_for() {
     assert_eq!(bytes[9], b'a');
     assert_eq!(read(&bytes), ["245[1][0]$a=a\u{2022}b"]);
 }
+
+/// MARC-8 has é only as its accent and its letter: the same text to Unicode, and counted all the same.
+#[test]
+fn another_composition_is_counted() {
+    let title = |text: &str| {
+        let mut record = Record::new();
+        record.set_leader(MARC8);
+        record.add_data("245", "1", "0");
+        record.add_subfield("a", text);
+        record
+    };
+    for policy in [OnLoss::Refuse, OnLoss::Wrap, OnLoss::Approximate] {
+        let (bytes, fidelity) = write(&title("Café ệ"), &Options::default(), policy).unwrap();
+        let loss = &fidelity.losses()[0];
+        assert_eq!((loss.kind, loss.count), (LossKind::Marc, 1));
+        assert_eq!(read(&bytes), ["245[1][0]$a=Cafe\u{301} e\u{323}\u{302}"]);
+        let same = title("Cafe\u{301} e\u{323}\u{302} ł");
+        let (_, fidelity) = write(&same, &Options::default(), policy).unwrap();
+        assert_eq!(fidelity.count(), 0);
+    }
+}

@@ -144,7 +144,11 @@ fn characters_without_a_code_of_their_own_are_decomposed() {
         assert_eq!(encoded(text), bytes, "{text}: {}", encoded(text).escape_ascii());
         let back = decoded(bytes);
         assert!(back.nfd().eq(text.nfd()), "{text} came back as {back}");
+        let done = encode(text, &mut Vec::new()).unwrap();
+        assert_eq!(done.recomposed > 0, back != text, "{text} came back as {back}: {done:?}");
     }
+    assert_eq!(encode("Café ệ ł 中", &mut Vec::new()).unwrap().recomposed, 2);
+    assert_eq!(encode("Cafe\u{301} ł 中", &mut Vec::new()).unwrap().recomposed, 0);
 }
 
 #[test]
@@ -553,7 +557,10 @@ fn random_text_comes_back() {
             text.replace('\u{1B}', "").chars().filter(|c| !c.is_control()).collect::<String>();
         let back = decoded(&encoded(&text));
         assert!(back.nfd().eq(text.nfd()), "{text:?} came back as {back:?}");
+        let done = encode(&text, &mut Vec::new()).unwrap();
+        assert!(back == text || done.recomposed > 0, "{text:?} came back as {back:?}");
         assert_eq!(decoded(&encoded(&back)), back);
+        assert_eq!(encode(&back, &mut Vec::new()).unwrap(), Encoded::default());
     }
 }
 
