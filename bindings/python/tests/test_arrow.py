@@ -146,7 +146,7 @@ def test_what_does_not_fit_is_an_error_with_its_place():
     assert caught.value.path == "$.a.b[1]" and caught.value.record == 6
     assert "on_loss" in str(caught.value)
     stream = regauge.to_arrow(lines(*rows), "ndjson", sample=5)
-    with pytest.raises(pa.ArrowInvalid, match=r"record 6.*\$\.a\.b\[1\]: found text"):
+    with pytest.raises(pa.ArrowInvalid, match=r"record 6.*\$\.a\.b\[1\]: found the text"):
         pa.RecordBatchReader.from_stream(stream).read_all()
     with pytest.raises(pa.ArrowInvalid, match=r"\$\.c: found"):
         table(lines({"a": 1}, {"a": 1, "c": 2}), "ndjson", sample=1)

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use arrow_array::builder::{
-    BinaryBuilder, BooleanBuilder, FixedSizeBinaryBuilder, LargeBinaryBuilder, LargeStringBuilder,
-    PrimitiveBuilder, StringBuilder,
+    BinaryBuilder, BinaryViewBuilder, BooleanBuilder, FixedSizeBinaryBuilder, LargeBinaryBuilder,
+    LargeStringBuilder, PrimitiveBuilder, StringBuilder, StringViewBuilder,
 };
 use arrow_array::types::{
-    Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
-    Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type, Float32Type, Float64Type,
+    Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{ArrayRef, NullArray, RecordBatch, RecordBatchOptions};
 use arrow_schema::{ArrowError, DataType, SchemaRef};
@@ -16,7 +16,8 @@ use regauge::path::Step;
 use regauge::{Error, ErrorKind, OnLoss, Result, Value, json};
 
 use crate::decimal::Decimal;
-use crate::exact::{binary, days, double, has_digits, integer, is_plain_type, text};
+use crate::exact::{binary, days, double, has_digits, integer, is_plain_type, text, uuid};
+use crate::found::found;
 use crate::losses::Lost;
 use crate::nested::{List, Map, Struct};
 use crate::times::Times;
@@ -60,17 +61,25 @@ pub(crate) enum Column {
     UInt64(PrimitiveBuilder<UInt64Type>),
     Float32(PrimitiveBuilder<Float32Type>),
     Float64(PrimitiveBuilder<Float64Type>),
+    Decimal32(PrimitiveBuilder<Decimal32Type>, u8, i8),
+    Decimal64(PrimitiveBuilder<Decimal64Type>, u8, i8),
     Decimal(PrimitiveBuilder<Decimal128Type>, u8, i8),
     Text(StringBuilder),
     LargeText(LargeStringBuilder),
+    TextView(StringViewBuilder),
     Bytes(BinaryBuilder),
     LargeBytes(LargeBinaryBuilder),
+    BytesView(BinaryViewBuilder),
     FixedBytes(FixedSizeBinaryBuilder, i32),
     Date(PrimitiveBuilder<Date32Type>),
+    /// Dates in milliseconds.
+    DateMillis(PrimitiveBuilder<Date64Type>),
     /// Points in time, times of day, durations.
     Times(Times),
     List(List),
     LargeList(List),
+    /// Lists of one length.
+    FixedList(List, i32),
     Struct(Struct),
     Map(Map),
 }
@@ -90,13 +99,18 @@ macro_rules! leaves {
             Column::UInt64($builder) => $act,
             Column::Float32($builder) => $act,
             Column::Float64($builder) => $act,
+            Column::Decimal32($builder, ..) => $act,
+            Column::Decimal64($builder, ..) => $act,
             Column::Decimal($builder, ..) => $act,
             Column::Text($builder) => $act,
             Column::LargeText($builder) => $act,
+            Column::TextView($builder) => $act,
             Column::Bytes($builder) => $act,
             Column::LargeBytes($builder) => $act,
+            Column::BytesView($builder) => $act,
             Column::FixedBytes($builder, _) => $act,
             Column::Date($builder) => $act,
+            Column::DateMillis($builder) => $act,
             $($rest)*
         }
     };
@@ -167,7 +181,7 @@ impl State {
     /// Returns the error for a value that no column holds.
     #[cold]
     pub fn misfit(&self, value: &Value, expected: &str) -> Error {
-        let message = format!("found {}, expected {expected}", value.type_name());
+        let message = format!("found {}, expected {expected}", found(value));
         let Words { schema, sample, approximate, .. } = self.words;
         misfit(message, self.number, &self.path).hint(format!(
             "pass {schema} with a type that holds it, {sample} to look at more documents first, or \
@@ -256,7 +270,7 @@ impl State {
                 Ok(())
             }
             _ => {
-                let message = format!("found {}, expected {expected}", value.type_name());
+                let message = format!("found {}, expected {expected}", found(value));
                 Err(misfit(message, self.number, &self.path).hint(hint.to_owned()))
             }
         };
@@ -316,6 +330,30 @@ macro_rules! put_integer {
     }};
 }
 
+macro_rules! put_decimal {
+    ($builder:expr, $precision:expr, $scale:expr, $value:expr, $state:expr) => {{
+        let most = 10i128.checked_pow(u32::from($precision)).unwrap_or(i128::MAX);
+        let fits = |v: &i128| v.unsigned_abs() < most.unsigned_abs();
+        let number = Decimal::of($value);
+        let exact = number.and_then(|v| v.scaled(i32::from($scale))).filter(fits);
+        let nearest = number.and_then(|v| v.rounded(i32::from($scale))).filter(fits);
+        if exact.is_some() && !has_digits($value, $scale) {
+            $state.converted($value, Lost::Digits);
+        }
+        let (exact, nearest) =
+            (exact.and_then(|v| v.try_into().ok()), nearest.and_then(|v| v.try_into().ok()));
+        put!($builder, $value, $state, "a decimal of the column's digits", exact, nearest)
+    }};
+}
+
+macro_rules! put_bytes {
+    ($builder:expr, $value:expr, $state:expr) => {{
+        let exact = binary($value);
+        $state.add_bytes(exact.map_or(0, <[u8]>::len));
+        put!($builder, $value, $state, "binary data", exact, None::<&[u8]>)
+    }};
+}
+
 macro_rules! put_text {
     ($builder:expr, $value:expr, $state:expr) => {{
         match text($value) {
@@ -337,9 +375,10 @@ macro_rules! put_text {
 fn unsupported(of: &DataType) -> Error {
     let message = format!("found a column of type {of}, which no document gives");
     Error::new(ErrorKind::Unsupported, message).hint(
-        "use null, bool, int8 to uint64, float32, float64, decimal128, string, large_string, \
-         binary, large_binary, fixed_size_binary, date32, timestamp, time32, time64, duration, \
-         list, large_list, struct or map",
+        "use null, bool, int8 to uint64, float32, float64, decimal32 to decimal128, string, \
+         large_string, string_view, binary, large_binary, binary_view, fixed_size_binary, date32, \
+         date64, timestamp, time32, time64, duration, list, large_list, fixed_size_list, struct or \
+         map",
     )
 }
 
@@ -351,6 +390,11 @@ fn put_fixed(
     state: &mut State,
 ) -> Result {
     let fits = |bytes: &&[u8]| i32::try_from(bytes.len()) == Ok(width);
+    if let (16, Some(uuid)) = (width, uuid(value)) {
+        state.add_bytes(uuid.len());
+        state.converted(value, Lost::Type);
+        return builder.append_value(uuid).map_err(failed);
+    }
     match binary(value).filter(fits) {
         Some(bytes) => {
             state.add_bytes(bytes.len());
@@ -386,20 +430,34 @@ impl Column {
             DataType::UInt64 => Column::UInt64(PrimitiveBuilder::new()),
             DataType::Float32 => Column::Float32(PrimitiveBuilder::new()),
             DataType::Float64 => Column::Float64(PrimitiveBuilder::new()),
+            DataType::Decimal32(precision, scale) => {
+                let builder = PrimitiveBuilder::new().with_data_type(of.clone());
+                Column::Decimal32(builder, *precision, *scale)
+            }
+            DataType::Decimal64(precision, scale) => {
+                let builder = PrimitiveBuilder::new().with_data_type(of.clone());
+                Column::Decimal64(builder, *precision, *scale)
+            }
             DataType::Decimal128(precision, scale) => {
                 let builder = PrimitiveBuilder::new().with_data_type(of.clone());
                 Column::Decimal(builder, *precision, *scale)
             }
             DataType::Utf8 => Column::Text(StringBuilder::new()),
             DataType::LargeUtf8 => Column::LargeText(LargeStringBuilder::new()),
+            DataType::Utf8View => Column::TextView(StringViewBuilder::new()),
             DataType::Binary => Column::Bytes(BinaryBuilder::new()),
             DataType::LargeBinary => Column::LargeBytes(LargeBinaryBuilder::new()),
+            DataType::BinaryView => Column::BytesView(BinaryViewBuilder::new()),
             DataType::Date32 => Column::Date(PrimitiveBuilder::new()),
+            DataType::Date64 => Column::DateMillis(PrimitiveBuilder::new()),
             DataType::FixedSizeBinary(width) if *width >= 0 => {
                 Column::FixedBytes(FixedSizeBinaryBuilder::new(*width), *width)
             }
             DataType::List(field) => Column::List(List::new(field, depth)?),
             DataType::LargeList(field) => Column::LargeList(List::new(field, depth)?),
+            DataType::FixedSizeList(field, length) if *length >= 0 => {
+                Column::FixedList(List::new(field, depth)?, *length)
+            }
             DataType::Struct(fields) if !fields.is_empty() => {
                 Column::Struct(Struct::new(fields, depth)?)
             }
@@ -481,35 +539,43 @@ impl Column {
                 }
                 put!(builder, value, state, "a number of single precision", exact, nearest)
             }
+            Column::Decimal32(builder, precision, scale) => {
+                put_decimal!(builder, *precision, *scale, value, state)
+            }
+            Column::Decimal64(builder, precision, scale) => {
+                put_decimal!(builder, *precision, *scale, value, state)
+            }
             Column::Decimal(builder, precision, scale) => {
-                let most = 10i128.checked_pow(u32::from(*precision)).unwrap_or(i128::MAX);
-                let fits = |v: &i128| v.unsigned_abs() < most.unsigned_abs();
-                let number = Decimal::of(value);
-                let exact = number.and_then(|v| v.scaled(i32::from(*scale))).filter(fits);
-                let nearest = number.and_then(|v| v.rounded(i32::from(*scale))).filter(fits);
-                if exact.is_some() && !has_digits(value, *scale) {
-                    state.converted(value, Lost::Digits);
-                }
-                put!(builder, value, state, "a decimal of the column's digits", exact, nearest)
+                put_decimal!(builder, *precision, *scale, value, state)
             }
             Column::Text(builder) => put_text!(builder, value, state),
             Column::LargeText(builder) => put_text!(builder, value, state),
-            Column::Bytes(builder) => {
-                state.bytes += binary(value).map_or(0, |bytes| bytes.len() as u64);
-                put!(builder, value, state, "binary data", binary(value), None::<&[u8]>)
-            }
-            Column::LargeBytes(builder) => {
-                state.bytes += binary(value).map_or(0, |bytes| bytes.len() as u64);
-                put!(builder, value, state, "binary data", binary(value), None::<&[u8]>)
-            }
+            Column::TextView(builder) => put_text!(builder, value, state),
+            Column::Bytes(builder) => put_bytes!(builder, value, state),
+            Column::LargeBytes(builder) => put_bytes!(builder, value, state),
+            Column::BytesView(builder) => put_bytes!(builder, value, state),
             Column::FixedBytes(builder, width) => put_fixed(builder, *width, value, state),
             Column::Date(builder) => put!(builder, value, state, "a date", days(value), None),
+            Column::DateMillis(builder) => {
+                let millis = days(value).map(|days| i64::from(days) * 86_400_000);
+                put!(builder, value, state, "a date", millis, None)
+            }
             Column::Times(times) => times.append(value, state),
             Column::List(list) | Column::LargeList(list) => match value {
                 Value::Array(items) => list.append(items, state),
                 _ => {
                     state.lose(Lost::Value, value, "an array")?;
                     list.append_null();
+                    Ok(())
+                }
+            },
+            Column::FixedList(list, length) => match value {
+                Value::Array(items) if i32::try_from(items.len()) == Ok(*length) => {
+                    list.append(items, state)
+                }
+                _ => {
+                    state.lose(Lost::Value, value, &format!("an array of {length} items"))?;
+                    list.append_nulls(*length);
                     Ok(())
                 }
             },
@@ -538,6 +604,7 @@ impl Column {
             Column::Null(count) => *count += 1,
             Column::Times(times) => times.append_null(),
             Column::List(list) | Column::LargeList(list) => list.append_null(),
+            Column::FixedList(list, length) => list.append_nulls(*length),
             Column::Struct(inside) => inside.append_null(),
             Column::Map(map) => map.append_null(),
         });
@@ -553,6 +620,7 @@ impl Column {
             Column::Times(times) => times.finish(),
             Column::List(list) => Arc::new(list.finish::<i32>()?),
             Column::LargeList(list) => Arc::new(list.finish::<i64>()?),
+            Column::FixedList(list, length) => Arc::new(list.finish_fixed(*length)?),
             Column::Struct(inside) => Arc::new(inside.finish()?),
             Column::Map(map) => Arc::new(map.finish()?),
         });

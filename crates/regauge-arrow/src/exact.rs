@@ -93,6 +93,14 @@ pub fn binary(value: &Value) -> Option<&[u8]> {
     }
 }
 
+/// Returns the bytes of a UUID.
+pub fn uuid(value: &Value) -> Option<[u8; 16]> {
+    match ext(value)? {
+        Ext::Uuid(bytes) => Some(bytes),
+        _ => None,
+    }
+}
+
 /// Returns a date in days since 1970.
 pub fn days(value: &Value) -> Option<i32> {
     match ext(value)? {

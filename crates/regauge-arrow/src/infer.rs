@@ -10,6 +10,7 @@ use regauge::{Error, Ext, OnLoss, Result, Value};
 use crate::column::DEPTH_MAX;
 use crate::decimal::{DIGITS_MAX, Decimal};
 use crate::exact::is_plain_type;
+use crate::found::found;
 use crate::rows::{self, Shape, stop};
 use crate::{Words, misfit, moment};
 
@@ -151,7 +152,7 @@ impl Seen {
         {
             return self.observe(kind, inside, depth);
         }
-        let found = match value {
+        let seen = match value {
             Value::Null => return Ok(()),
             Value::Array(items) => {
                 if matches!(kind, Kind::Null) {
@@ -172,8 +173,7 @@ impl Seen {
                 let Kind::Struct(inside) = kind else { return self.mixed(kind, value) };
                 for (key, value) in pairs {
                     let Value::Text(name) = key else {
-                        let found = format!("a map with {} as a key", key.type_name());
-                        self.mix(kind, &found, "text");
+                        self.mix(kind, &format!("a map with {} as a key", found(key)), "text");
                         return Ok(());
                     };
                     let place = match inside.places.get(name) {
@@ -208,7 +208,7 @@ impl Seen {
             Value::Decimal(_) => match Decimal::of(value) {
                 Some(decimal) => Kind::Decimal { scale: decimal.scale },
                 None => {
-                    self.mix(kind, "a decimal", "one of at most 38 digits");
+                    self.mix(kind, &found(value), "one of at most 38 digits");
                     return Ok(());
                 }
             },
@@ -234,7 +234,7 @@ impl Seen {
             },
             _ => return self.mixed(kind, value),
         };
-        let merged = merge(kind, &found);
+        let merged = merge(kind, &seen);
         match merged {
             Some(merged) => *kind = merged,
             None => return self.mixed(kind, value),
@@ -275,7 +275,7 @@ impl Seen {
             Kind::Struct(_) => "a map with text as keys",
             Kind::Mixed(_) => "",
         };
-        self.mix(kind, value.type_name(), &format!("{before} as before"));
+        self.mix(kind, &found(value), &format!("{before} as before"));
         Ok(())
     }
 

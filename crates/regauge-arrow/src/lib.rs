@@ -14,6 +14,7 @@ pub mod column;
 mod decimal;
 pub mod events;
 mod exact;
+mod found;
 pub mod infer;
 mod losses;
 mod moment;

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, GenericListArray, MapArray, OffsetSizeTrait, StructArray};
+use arrow_array::{
+    ArrayRef, FixedSizeListArray, GenericListArray, MapArray, OffsetSizeTrait, StructArray,
+};
 use arrow_buffer::{ArrowNativeType, NullBufferBuilder, OffsetBuffer};
 use arrow_schema::{ArrowError, DataType, FieldRef, Fields};
 use regauge::path::Step;
@@ -20,7 +22,7 @@ pub struct Struct {
     nulls: NullBufferBuilder,
 }
 
-/// Lists, small or large.
+/// Lists, small, large, or of one length.
 pub struct List {
     field: FieldRef,
     items: Box<Column>,
@@ -185,6 +187,27 @@ impl List {
     pub fn append_null(&mut self) {
         self.ends.push(self.count);
         self.nulls.append_null();
+    }
+
+    /// Adds a null where all lists are of one length, which it has too.
+    pub fn append_nulls(&mut self, length: i32) {
+        (0..length).for_each(|_| self.items.append_null());
+        self.nulls.append_null();
+    }
+
+    /// Returns the lists as an array of lists of one length.
+    ///
+    /// # Errors
+    /// Arrow's.
+    pub fn finish_fixed(
+        &mut self,
+        length: i32,
+    ) -> std::result::Result<FixedSizeListArray, ArrowError> {
+        let count = self.nulls.len();
+        (self.count, self.ends) = (0, Vec::new());
+        let (nulls, items) = (self.nulls.finish(), self.items.finish()?);
+        let field = Arc::clone(&self.field);
+        FixedSizeListArray::try_new_with_length(field, length, items, nulls, count)
     }
 
     /// Returns the lists as an array of either kind.

@@ -63,7 +63,7 @@ fn limits() {
     let (_, bytes) = corpus("valid").into_iter().find(|(name, _)| name == "types").unwrap();
     let check = |name: &str, value: u64, message: &str| {
         let mut limits = Limits::default();
-        assert!(limits.set(name, Some(value)));
+        limits.set(name, Some(value)).unwrap();
         let error = read(bytes.clone(), &limits).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
         assert!(error.to_string().contains(message), "{error}");

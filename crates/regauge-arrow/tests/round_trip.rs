@@ -3,6 +3,9 @@
 
 mod common;
 
+use std::sync::Arc;
+
+use arrow_schema::{DataType, Field, Schema};
 use common::{how, map, read, written};
 use regauge::{BigInt, Ext, Limits, OnLoss, Timestamp, Value};
 use regauge_arrow::Losses;
@@ -156,28 +159,31 @@ fn a_document_that_does_not_fit_is_named() {
     let rows = [map([("a", Value::Int(1))]), map([("a", text("x"))])];
     let how = regauge_arrow::parquet::How { sample: 1, ..how() };
     let error = written(&rows, &how, &Losses::strict()).unwrap_err().to_string();
-    assert!(error.starts_with("record 2, at $.a: found text, expected an integer"), "{error}");
+    assert!(
+        error.starts_with("record 2, at $.a: found the text \"x\", expected an integer"),
+        "{error}"
+    );
     assert!(error.contains("--parquet-sample to look at more documents first"), "{error}");
     let more = [map([("a", Value::Int(1))]), map([("b", Value::Int(1))])];
     let error = written(&more, &how, &Losses::strict()).unwrap_err().to_string();
     assert!(
-        error.starts_with("record 2, at $.b: found an integer, expected only fields"),
+        error.starts_with("record 2, at $.b: found the integer 1, expected only fields"),
         "{error}"
     );
     let error = written(&rows, &common::how(), &Losses::strict()).unwrap_err().to_string();
     assert!(
-        error.starts_with("record 2, at $.a: found text, expected an integer as before"),
+        error.starts_with("record 2, at $.a: found the text \"x\", expected an integer as before"),
         "{error}"
     );
     assert!(error.contains("--on-loss wrap"), "{error}");
     for (value, message) in [
         (
             Value::Decimal("1e50".into()),
-            "at $.a: found a decimal, expected one of at most 38 digits",
+            "at $.a: found the decimal 1e50, expected one of at most 38 digits",
         ),
         (
             Value::Map(vec![(Value::Int(1), text("x"))]),
-            "at $.a: found a map with an integer as a key, expected text",
+            "at $.a: found a map with the integer 1 as a key, expected text",
         ),
     ] {
         let error = written(&[map([("a", value)])], &common::how(), &Losses::strict()).unwrap_err();
@@ -228,4 +234,77 @@ fn integers_beyond_a_decimal() {
     let value = builder.take().unwrap();
     let bytes = written(&[map([("n", value.clone())])], &how(), &Losses::strict()).unwrap();
     assert_eq!(read(bytes, &limits).unwrap(), [map([("n", value)])]);
+}
+
+/// Types that no document is inferred as, but that the files of others have.
+#[test]
+fn a_schema_of_others() {
+    let fixed =
+        |of, length| DataType::FixedSizeList(Arc::new(Field::new("item", of, true)), length);
+    let schema = Schema::new(vec![
+        Field::new("pair", fixed(DataType::Int16, 2), true),
+        Field::new("none", fixed(DataType::Int16, 0), true),
+        Field::new("day", DataType::Date64, true),
+        Field::new("cents", DataType::Decimal32(9, 2), true),
+        Field::new("more", DataType::Decimal64(18, 3), true),
+        Field::new("text", DataType::Utf8View, true),
+        Field::new("bytes", DataType::BinaryView, true),
+        Field::new("id", DataType::FixedSizeBinary(16), true),
+    ]);
+    let how = regauge_arrow::parquet::How { schema: Some(Arc::new(schema)), ..how() };
+    let row = |pair: Value, id: Value| {
+        map([
+            ("pair", pair),
+            ("none", list([])),
+            ("day", ext(Ext::Date("1969-12-31"))),
+            ("cents", Value::Decimal("-12.50".into())),
+            ("more", Value::Decimal("123456789012345.678".into())),
+            ("text", text("longer than the twelve bytes of a view")),
+            ("bytes", Value::Bytes(vec![0, 255])),
+            ("id", id),
+        ])
+    };
+    let bytes = |id: [u8; 16]| Value::Bytes(id.to_vec());
+    let nulls = map(["pair", "none", "day", "cents", "more", "text", "bytes", "id"]
+        .map(|name| (name, Value::Null)));
+    let rows = [
+        row(list([Value::Int(1), Value::Int(-2)]), bytes([1; 16])),
+        nulls,
+        row(list([Value::Null, Value::Int(3)]), ext(Ext::Uuid([7; 16]))),
+    ];
+    let losses = Losses::strict();
+    let file = written(&rows, &how, &losses).unwrap();
+    let found = read(file, &Limits::default()).unwrap();
+    let [first, second, mut third] = rows;
+    if let Value::Map(pairs) = &mut third {
+        pairs[7].1 = bytes([7; 16]);
+    }
+    assert_eq!(found, [first, second, third]);
+    assert_eq!(losses.counts(), [("type", 1)].into());
+
+    for (name, value, expected) in [
+        ("pair", list([Value::Int(1)]), "found an array, expected an array of 2 items"),
+        (
+            "pair",
+            list([Value::Int(1), Value::Int(40_000)]),
+            "the integer 40000, expected an integer of 16 bits",
+        ),
+        ("day", text("1969-12-31"), "found the text \"1969-12-31\", expected a date"),
+        (
+            "cents",
+            Value::Decimal("12345678.90".into()),
+            "found the decimal 12345678.90, expected a decimal of",
+        ),
+        ("more", Value::Decimal("0.0001".into()), "expected a decimal of the column's digits"),
+        ("id", Value::Bytes(vec![1; 15]), "expected binary data of the column's length"),
+    ] {
+        let error = written(&[map([(name, value)])], &how, &Losses::strict()).unwrap_err();
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+    // A null among lists of one length is as long as they are.
+    let near = regauge_arrow::parquet::How { on_loss: OnLoss::Approximate, ..how };
+    let pairs = [list([Value::Int(1)]), list([Value::Int(1), Value::Int(2)])];
+    let rows = pairs.map(|pair| map([("pair", pair)]));
+    let found = read(written(&rows, &near, &Losses::new()).unwrap(), &Limits::default()).unwrap();
+    assert_eq!((&found[0]["pair"], &found[1]["pair"]), (&Value::Null, &rows[1]["pair"]));
 }
