@@ -95,10 +95,8 @@ impl Keywords {
             For::Nothing => false,
             For::Converting => true,
             For::Storing => row.side != Side::Convert && row.formats.is_empty(),
-            For::Loading | For::Events => {
-                matches!(row.side, Side::Read | Side::Both) && row.is_for(self.format)
-            }
-            For::Dumping => matches!(row.side, Side::Write | Side::Both) && row.is_for(self.format),
+            For::Loading | For::Events => row.is_for_reading(self.format),
+            For::Dumping => row.is_for_writing(self.format),
         }
     }
 
@@ -396,12 +394,7 @@ impl<'py> Given<'py> {
                 let name = format!("limits[{key:?}]");
                 return Err(mistaken(&name, &bound, "a number from 0, or None for no limit"));
             };
-            if !self.options.limits.set(&key, most) {
-                let names = regauge::Limits::NAMES.join(", ");
-                return Err(PyValueError::new_err(format!(
-                    "found the limit {key:?}, expected one of {names}"
-                )));
-            }
+            self.options.limits.set(&key, most).map_err(PyValueError::new_err)?;
         }
         Ok(())
     }

@@ -146,7 +146,7 @@ mod tests {
             assert!(look.broken.is_some(), "{shown}");
         }
         let mut limits = Limits::default();
-        limits.set("record_bytes", Some(1 << 10));
+        limits.record_bytes = 1 << 10;
         let long = [b"\x80\x04X\0\x08\0\0".to_vec(), vec![b'x'; 2048], b".".to_vec()].concat();
         let look = Looker::new(limits).look(&long);
         assert_eq!(

@@ -426,7 +426,7 @@ mod tests {
     fn a_bomb_is_unknown() {
         use regauge::envelope::{Packer as _, Packing};
         let mut limits = Limits::default();
-        limits.set("record_bytes", Some(1 << 16));
+        limits.record_bytes = 1 << 16;
         let packed = Values.pack(Packing::Zstd, &vec![b' '; 1 << 20]).unwrap();
         assert_eq!(Looker::new(limits).look(&packed).form.codec, Codec::Unknown);
     }

@@ -16,7 +16,7 @@ mod line;
 pub mod refusal;
 mod values;
 
-pub use line::{command, old_names};
+pub use line::{command, given, old_names, warn_without_effect};
 pub use values::*;
 use values::{bad, compression, drop, form, interpreter, only, packed, rename};
 

@@ -31,8 +31,7 @@ fn warn_of_old_names(command: &Command) {
         Command::Inspect(_) => false,
         _ => return,
     };
-    let arguments = std::env::args_os().skip(1).map(|one| one.to_string_lossy().into_owned());
-    for (old, now) in args::old_names(arguments).filter(|_| !is_quiet) {
+    for (old, now) in args::old_names(args::given()).filter(|_| !is_quiet) {
         eprintln!("warning: --{old} is now --{now}; the old name will go away");
     }
 }

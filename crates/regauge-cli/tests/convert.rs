@@ -281,6 +281,53 @@ fn options_reach_the_codecs() {
     assert!(ran.status(3).stderr.contains("\"a\" a second time"));
 }
 
+/// An option of formats that are neither read nor written changes nothing, and the user hears of it.
+#[test]
+fn options_without_effect_are_answered_with_a_warning() {
+    let folder = Folder::new();
+    let warning = |line: &str, input: &[u8]| {
+        let ran = folder.feed(line, input).status(0);
+        assert!(!folder.feed(&format!("{line} --quiet"), input).stderr.contains("effect"));
+        ran.stderr
+    };
+    let json = |flags: &str| format!("convert - - --from json --to msgpack {flags}");
+    assert_eq!(
+        warning(&json("--csv-header no"), b"[1]"),
+        "warning: --csv-header has no effect: it is for CSV or TSV, and this converts JSON to MessagePack\n"
+    );
+    assert_eq!(
+        warning(&json("--pretty --json-comments"), b"[1]"),
+        "warning: --pretty has no effect: it is for writing JSON, and this converts JSON to MessagePack\n"
+    );
+    assert_eq!(
+        warning(&json("--parquet-sample=5"), b"[1]"),
+        "warning: --parquet-sample has no effect: it is for writing Parquet, and this converts JSON to MessagePack\n"
+    );
+    assert_eq!(
+        warning(&json("--seed 7"), b"[1]"),
+        "warning: --seed has no effect without --sample\n"
+    );
+    // The reader's option does not help the writer.
+    assert_eq!(
+        warning("convert - - --from msgpack --to yaml --yaml-schema 1.1", b"\x91\x01"),
+        "warning: --yaml-schema has no effect: it is for reading YAML, and this converts MessagePack to YAML\n"
+    );
+    let ran = folder.feed("inspect - --from json --marshal-binary text", b"[1]").status(0);
+    assert_eq!(
+        ran.stderr,
+        "warning: --marshal-binary has no effect: it is for reading Ruby Marshal, and this reads JSON\n"
+    );
+    for silent in [
+        json("--numbers exact --limit depth=9 --extended-json relaxed"),
+        "convert - - --from json --to csv --csv-nested flatten --csv-header no".to_owned(),
+        "query .[0] - --from json --to cbor --numbers exact".to_owned(),
+        "query --null-input 1 --json-comments".to_owned(),
+    ] {
+        let ran = folder.feed(&silent, b"[1]");
+        assert!(!ran.stderr.contains("effect"), "{silent}: {}", ran.stderr);
+    }
+}
+
 /// A name that an option had before works, with a warning, and the help does not show it.
 #[test]
 fn old_names_of_options_are_answered_with_a_warning() {

@@ -69,6 +69,7 @@ fn wrong_usage_is_status_2() {
         ("convert in.json out.json.gz --level 10", "--level 10 is out of range for gzip, which takes 1 to 9".to_owned()),
         ("convert in.json out.json --level 1", "--level needs a compressed output; pass --compress".to_owned()),
         ("convert in.json out.json --report out.json", "OUT and --report name the same file, out.json".to_owned()),
+        ("sample types out.parquet", "out.parquet: a sample cannot be written as Parquet; write another format, and convert it".to_owned()),
         ("man nonsense", "unknown command `nonsense`, expected one of convert, query, inspect, xray, migrate, measure, report, sample, store, serve, formats, completions, man".to_owned()),
     ] {
         check(&folder, arguments, 2, &format!("regauge: {message}\n"));
@@ -82,6 +83,10 @@ fn wrong_usage_is_status_2() {
         ("convert in.json out.json --limit width=3", "unknown limit `width`"),
         ("convert in.json out.json --limit dept=3", "; the nearest is depth\n"),
         ("convert in.json out.json --limit depth=x", "found `x`, expected none or a number"),
+        (
+            "convert in.json out.json --limit depth=1025",
+            "the limit of depth can be 1024 at most, found 1025",
+        ),
         (
             "convert in.json out.json --head x",
             "error: found x for --head <N>, expected a whole number from 0\n",

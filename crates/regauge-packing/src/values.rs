@@ -151,7 +151,7 @@ mod tests {
     fn a_bomb_is_refused_in_bounded_memory() {
         let plain = vec![0; 1 << 20];
         let mut limits = Limits::default();
-        limits.set("record_bytes", Some(1 << 16));
+        limits.record_bytes = 1 << 16;
         for packing in ALL {
             let packed = Values.pack(packing, &plain).unwrap();
             let error = Values.unpack(packing, &packed, &limits).unwrap_err();

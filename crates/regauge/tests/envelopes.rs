@@ -215,7 +215,7 @@ fn a_bomb_is_refused_within_the_limit() {
     let plain = [&b"\x04\x08\"\x04\x00\x00\x40\x00"[..], &vec![b'a'; 4 << 20]].concat();
     let packed = Zlib.pack(Packing::Zlib, &plain).unwrap();
     let mut limits = Limits::default();
-    limits.set("record_bytes", Some(1 << 20));
+    limits.record_bytes = 1 << 20;
     for bytes in [
         [b"\x01", packed.as_slice()].concat(),
         [b"\x00\x11\x81\0\0\0\0\0\0\xF0\xBF\xFF\xFF\xFF\xFF", packed.as_slice()].concat(),

@@ -2,9 +2,11 @@
 //! form of the help.
 
 use clap::CommandFactory as _;
-use regauge::options::{Language, OPTIONS};
+use regauge::Format;
+use regauge::options::{Language, OPTIONS, Opt, Row, Side};
 
 use super::Cli;
+use crate::tables::Form;
 
 /// Returns the command line, with the help and the old names of the options in the library's table.
 pub fn command() -> clap::Command {
@@ -56,14 +58,94 @@ fn reflowed(text: &str) -> String {
     joined
 }
 
+/// Returns the flags among the arguments, without dashes and values.
+fn flags(arguments: impl Iterator<Item = String>) -> impl Iterator<Item = String> {
+    arguments.take_while(|one| one != "--").filter_map(|one| {
+        one.strip_prefix("--").map(|flag| flag.split('=').next().unwrap_or_default().to_owned())
+    })
+}
+
+/// Returns a line for each flag among the arguments that changes nothing, because its formats are neither
+/// read nor written. `is_filtered` says whether a filter runs, whose own numbers follow `--numbers`.
+fn without_effect(
+    arguments: impl Iterator<Item = String>,
+    from: Form,
+    to: Option<Form>,
+    is_filtered: bool,
+) -> impl Iterator<Item = String> {
+    let doing = match to {
+        Some(to) => format!("converts {} to {}", from.title(), to.title()),
+        None => format!("reads {}", from.title()),
+    };
+    let given: Vec<_> = flags(arguments).collect();
+    let has_sample = given.iter().any(|flag| flag == "sample");
+    let from = from.format();
+    let written = to.and_then(Form::format);
+    given.into_iter().filter_map(move |flag| {
+        let formats = match row_of(&flag) {
+            Some(row) if row.opt == Opt::Seed && !has_sample => {
+                return Some("--seed has no effect without --sample".to_owned());
+            }
+            Some(row) if row.opt == Opt::Numbers && is_filtered => return None,
+            Some(row) if !row.formats.is_empty() && !has_effect(row, from, written) => formats(row),
+            None if flag.starts_with("parquet-") && to.is_none_or(|to| to.name() != "parquet") => {
+                "writing Parquet".to_owned()
+            }
+            _ => return None,
+        };
+        Some(format!("--{flag} has no effect: it is for {formats}, and this {doing}"))
+    })
+}
+
+fn row_of(flag: &str) -> Option<&'static Row> {
+    if flag == "pretty" {
+        return Some(Opt::JsonIndent.row());
+    }
+    OPTIONS.iter().find(|row| {
+        row.name(Language::Command) == Some(flag)
+            || row.old_names(Language::Command, false).any(|old| old == flag)
+    })
+}
+
+fn has_effect(row: &Row, from: Option<Format>, to: Option<Format>) -> bool {
+    let reads = from.is_some_and(|from| row.is_for_reading(from));
+    let writes = to.is_some_and(|to| row.is_for_writing(to));
+    let converts = || [from, to].into_iter().flatten().any(|format| row.is_for(format));
+    reads || writes || row.side == Side::Convert && converts()
+}
+
+/// Returns what an option is for: `reading JSON or NDJSON`.
+fn formats(row: &Row) -> String {
+    let doing = match row.side {
+        Side::Read => "reading ",
+        Side::Write => "writing ",
+        Side::Both | Side::Convert => "",
+    };
+    let titles: Vec<_> = row.formats.iter().map(|format| format.title()).collect();
+    match titles.split_last() {
+        Some((last, [])) => format!("{doing}{last}"),
+        Some((last, others)) => format!("{doing}{} or {last}", others.join(", ")),
+        None => String::new(),
+    }
+}
+
+/// Prints a warning for each option of this command line that changes nothing.
+pub fn warn_without_effect(from: Form, to: Option<Form>, is_filtered: bool) {
+    for line in without_effect(given(), from, to, is_filtered) {
+        eprintln!("warning: {line}");
+    }
+}
+
+/// Returns the arguments of this process.
+pub fn given() -> impl Iterator<Item = String> {
+    std::env::args_os().skip(1).map(|one| one.to_string_lossy().into_owned())
+}
+
 /// Returns the old names of options among the arguments, each with the name to use.
 pub fn old_names(
     arguments: impl Iterator<Item = String>,
 ) -> impl Iterator<Item = (&'static str, &'static str)> {
-    let flags = arguments.take_while(|one| one != "--").filter_map(|one| {
-        one.strip_prefix("--").map(|flag| flag.split('=').next().unwrap_or_default().to_owned())
-    });
-    flags.filter_map(|flag| {
+    flags(arguments).filter_map(|flag| {
         OPTIONS.iter().find_map(|row| {
             let old = row.old_names(Language::Command, false).find(|old| *old == flag)?;
             Some((old, row.name(Language::Command)?))

@@ -205,7 +205,7 @@ impl Limit {
         for setting in settings {
             match setting {
                 Limit::All => limits = Limits::NONE,
-                // The name was checked when it was parsed.
+                // It was checked when it was parsed.
                 Limit::One(name, value) => _ = limits.set(name, *value),
             }
         }
@@ -227,14 +227,10 @@ pub fn limit(text: &str) -> Result<Limit, String> {
         format!("expected NAME=VALUE or none; names are {}", Limits::NAMES.join(", "))
     })?;
     let name = name.replace('-', "_");
-    if !Limits::default().set(&name, None) {
-        return Err(format!(
-            "unknown limit `{name}`, expected one of {}{}",
-            Limits::NAMES.join(", "),
-            near(&name, Limits::NAMES)
-        ));
-    }
+    let known = Limits::default().set(&name, None);
+    known.map_err(|unknown| unknown + &near(&name, Limits::NAMES))?;
     let value = if value == "none" { None } else { Some(size(value)?) };
+    Limits::default().set(&name, value)?;
     Ok(Limit::One(name, value))
 }
 

@@ -12,7 +12,9 @@ use regauge::reader::Skipped;
 use regauge::{Error, Format, OnLoss};
 use regauge_query::{Feed, Filter, Settings, Stage, on_large_stack};
 
-use crate::args::{Bad, Convert, Limit, Numbers, Packed, Packing, Reading, threads};
+use crate::args::{
+    Bad, Convert, Limit, Numbers, Packed, Packing, Reading, threads, warn_without_effect,
+};
 use crate::commands::enveloped;
 use crate::failure::{Failure, Result, say};
 use crate::input::{Source, Wanted};
@@ -66,6 +68,9 @@ pub fn run_with(
         way::refuse_pull(&source, to)?;
     }
     let mut way = Way::choose(arguments, &source, to, &mut options, filter.as_deref())?;
+    if !arguments.quiet && !filter.as_ref().is_some_and(|filter| filter.reads_nothing()) {
+        warn_without_effect(source.form(), Some(to), filter.is_some());
+    }
     let destination = Destination::open(&arguments.output, arguments.force)?;
     let mut aside = Aside::open(arguments, &source, to)?;
     let outlet = destination.outlet(compression, arguments.level, threads(arguments.reading.jobs));

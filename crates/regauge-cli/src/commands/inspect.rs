@@ -15,7 +15,7 @@ use regauge::shape::{Kinds, PATHS_MAX, Shape};
 use regauge::{Error, Format, Limits, Sink};
 use regauge_measure::thousands;
 
-use crate::args::{EnvelopeArg, Inspect};
+use crate::args::{EnvelopeArg, Inspect, warn_without_effect};
 use crate::commands::convert::{open, read_options};
 use crate::commands::{enveloped, marshal_survey, pickle_survey};
 use crate::failure::{Failure, Result};
@@ -28,6 +28,7 @@ use crate::words;
 /// Prints what is in a file.
 pub fn run(arguments: &Inspect) -> Result {
     let source = open(&arguments.input, &arguments.reading, Meter::new(arguments.progress, false))?;
+    warn_without_effect(source.form(), None, false);
     let source = Arc::new(source);
     let mut options = Options::new(source.format, source.format);
     read_options(&mut options, &arguments.reading);

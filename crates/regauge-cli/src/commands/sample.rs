@@ -12,6 +12,7 @@ use crate::args::{Sample, threads};
 use crate::commands::convert::{check_level, check_terminal, is_stream, output_format};
 use crate::failure::{Failure, Result};
 use crate::output::{Destination, Outlet};
+use crate::tables::Table;
 
 /// Documents are small; they are passed on in pieces of this size.
 const PIECE_BYTES: usize = 256 << 10;
@@ -23,6 +24,7 @@ pub fn run(arguments: &Sample) -> Result {
     let native = Format::from_name(&format!("sample.{}", kind.suffix(count)));
     let native = native.expect("a sample's suffix is one that we know");
     let implied = arguments.to.or(is_stream(&arguments.output).then_some(native));
+    refuse_table(arguments)?;
     let (to, compression) = output_format(&arguments.output, implied, arguments.compress)?;
     check_level(arguments.level, compression)?;
     check_terminal(&arguments.output, to, compression)?;
@@ -42,6 +44,18 @@ pub fn run(arguments: &Sample) -> Result {
     let finished = made.and_then(|()| Ok(outlet.finish()?));
     finished.map_err(|error| Failure::data(&format!("the sample {kind}"), error))?;
     destination.commit()
+}
+
+/// Refuses a file name of a table, which is written with all of its columns known.
+fn refuse_table(arguments: &Sample) -> Result {
+    let name = arguments.output.to_string_lossy();
+    match Table::from_name(&name).filter(|_| arguments.to.is_none()) {
+        Some(table) => Err(Failure::usage(format!(
+            "{name}: a sample cannot be written as {}; write another format, and convert it",
+            table.title
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Generates the sample on a separate thread, and converts it on the fly.

@@ -223,7 +223,7 @@ fn a_window_beyond_the_limit_is_named_and_can_be_had() {
         );
         assert!(error.starts_with(&expected), "{error}");
         let mut limits = Limits::default();
-        limits.set("window_bytes", Some(256 << 20));
+        limits.window_bytes = 256 << 20;
         assert!(unpack(one, &packed, &limits).unwrap() == text);
         assert!(unpack(one, &packed, &Limits::NONE).unwrap() == text);
     }

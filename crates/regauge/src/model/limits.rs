@@ -68,9 +68,15 @@ impl Limits {
         "time",
     ];
 
-    /// Sets the limit of this name; `None` removes it, as [`Limits::NONE`] does. A value above what
-    /// the limit can express is clamped. Returns `false` for an unknown name.
-    pub fn set(&mut self, name: &str, value: Option<u64>) -> bool {
+    /// Sets the limit of this name; `None` removes it, as [`Limits::NONE`] does.
+    ///
+    /// # Errors
+    /// What is wrong, for an unknown name, or a depth above [`Limits::DEPTH_CEILING`].
+    pub fn set(&mut self, name: &str, value: Option<u64>) -> Result<(), String> {
+        let ceiling = u64::from(Limits::DEPTH_CEILING);
+        if let Some(depth) = value.filter(|depth| name == "depth" && *depth > ceiling) {
+            return Err(format!("the limit of depth can be {ceiling} at most, found {depth}"));
+        }
         let value = value.unwrap_or(u64::MAX);
         let narrow = u32::try_from(value).unwrap_or(u32::MAX);
         match name {
@@ -83,9 +89,12 @@ impl Limits {
             "aliases" => self.aliases = value,
             "window_bytes" => self.window_bytes = value,
             "time" => self.time = value,
-            _ => return false,
+            _ => {
+                let names = Limits::NAMES.join(", ");
+                return Err(format!("unknown limit `{name}`, expected one of {names}"));
+            }
         }
-        true
+        Ok(())
     }
 }
 
@@ -144,11 +153,14 @@ mod tests {
     fn every_name_is_known_and_taken_away_as_none_does() {
         let mut limits = Limits::default();
         for name in Limits::NAMES {
-            assert!(limits.set(name, None), "{name}");
+            limits.set(name, None).unwrap();
         }
         assert_eq!(limits, Limits::NONE);
-        assert!(!limits.set("width", Some(1)));
-        assert!(limits.set("depth", Some(7)));
+        let refused = limits.set("width", Some(1)).unwrap_err();
+        assert!(refused.starts_with("unknown limit `width`, expected one of depth, "), "{refused}");
+        limits.set("depth", Some(7)).unwrap();
+        let refused = limits.set("depth", Some(1025)).unwrap_err();
+        assert_eq!(refused, "the limit of depth can be 1024 at most, found 1025");
         assert_eq!(limits.depth, 7);
         assert_eq!(Limit::Aliases.name(), "aliases");
         assert_eq!(Limit::Expansion.name(), "expansion");

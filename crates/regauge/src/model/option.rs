@@ -241,6 +241,16 @@ impl Row {
         self.formats.is_empty() || self.formats.contains(&format)
     }
 
+    /// Returns whether the option changes how this format is read.
+    pub fn is_for_reading(&self, format: Format) -> bool {
+        matches!(self.side, Side::Read | Side::Both) && self.is_for(format)
+    }
+
+    /// Returns whether the option changes how this format is written.
+    pub fn is_for_writing(&self, format: Format) -> bool {
+        matches!(self.side, Side::Write | Side::Both) && self.is_for(format)
+    }
+
     /// Returns the name of `word` as a value of this option. The bindings build maps with one value
     /// per key, so keeping both keys means keeping the last there; Ruby calls a double a float.
     pub fn word(&self, language: Language, word: &'static str) -> &'static str {

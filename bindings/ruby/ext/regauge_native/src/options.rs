@@ -301,7 +301,7 @@ fn limits(value: VALUE) -> Result<Limits, Raise> {
     if ruby::kind_of(value) != rb_sys::ruby_value_type::RUBY_T_HASH {
         return Err(ruby::argument_error("limits: takes a hash such as { depth: 100 }, or :none"));
     }
-    let mut wrong = None;
+    let mut set = Ok(());
     ruby::each_pair(value, |key, value| {
         let name = word(key).unwrap_or_default();
         let bound = match ruby::small_integer(value) {
@@ -309,17 +309,15 @@ fn limits(value: VALUE) -> Result<Limits, Raise> {
             None if value == ruby::NIL => Some(None),
             None => None,
         };
-        if !bound.is_some_and(|bound| limits.set(&name, bound)) {
-            wrong = Some(name);
-        }
-        wrong.is_none()
+        set = match bound {
+            Some(bound) => limits.set(&name, bound),
+            None => Err(format!("the limit {name} takes a number from 0, or nil for no limit")),
+        };
+        set.is_ok()
     });
-    match wrong {
-        None => Ok(limits),
-        Some(name) => Err(ruby::argument_error(&format!(
-            "unknown limit {name}, or a limit that is not a number; expected one of {}",
-            Limits::NAMES.join(", ")
-        ))),
+    match set {
+        Ok(()) => Ok(limits),
+        Err(refused) => Err(ruby::argument_error(&refused)),
     }
 }
 

@@ -87,8 +87,8 @@ impl Handle {
         };
         // Stored values are readable whatever the current limits are.
         store.limits = regauge::Limits::default();
-        store.limits.set("depth", Some(regauge::Limits::DEPTH_CEILING.into()));
-        store.limits.set("record_bytes", Some(limits.converted_bytes));
+        store.limits.depth = regauge::Limits::DEPTH_CEILING;
+        store.limits.record_bytes = limits.converted_bytes;
         (store.on_loss, store.unwrap) = (regauge::OnLoss::Refuse, false);
         let done = act(&mut store);
         let mut idle = locked(&self.idle);

@@ -96,10 +96,10 @@ impl Gateway {
 /// Returns the reader's limits for a tenant's data.
 pub(crate) fn limits(limits: config::Limits) -> Limits {
     let mut reader = Limits::default();
-    reader.set("depth", Some(limits.depth.into()));
-    reader.set("token_bytes", Some(limits.body_bytes));
-    reader.set("record_bytes", Some(limits.converted_bytes));
-    reader.set("aliases", Some(1 << 16));
+    reader.depth = limits.depth.min(Limits::DEPTH_CEILING);
+    reader.token_bytes = limits.body_bytes;
+    reader.record_bytes = limits.converted_bytes;
+    reader.aliases = 1 << 16;
     reader
 }
 
