@@ -93,9 +93,11 @@ class RailsTest < Minitest::Test
   # Returns what a new Ruby prints, in the folder.
   def printed(code, *flags)
     paths = $LOAD_PATH.map { |path| "-I#{path}" }
-    out, err, status = Open3.capture3(RbConfig.ruby, "-W0", *paths, *flags, "-e", code, chdir: @folder)
+    # In UTF-8, even where no locale is set.
+    flags += ["-W0", "-EUTF-8"]
+    out, err, status = Open3.capture3(RbConfig.ruby, *paths, *flags, "-e", code, chdir: @folder)
     assert status.success?, err
-    out
+    out.force_encoding(Encoding::UTF_8)
   end
 
   # Counts the documents that regauge reads by itself, and prints that last.
