@@ -13,6 +13,7 @@ mod enveloped;
 mod errors;
 mod events;
 mod formats;
+mod interrupt;
 mod load;
 mod map;
 mod marc;

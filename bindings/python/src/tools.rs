@@ -2,7 +2,6 @@
 //! meanwhile.
 
 use std::borrow::Cow;
-use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -22,6 +21,7 @@ use regauge_os::NewFile;
 
 use crate::enveloped;
 use crate::errors::{self, Way};
+use crate::interrupt::{Stop, interruptible};
 use crate::map::Map;
 use crate::options::{self, For, Given, Keywords};
 use crate::raw::bytes::Input;
@@ -178,8 +178,8 @@ pub fn convert_file<'py>(
         return Err(PyValueError::new_err("found the same file as source and target"));
     }
     let new = NewFile::create(&target).map_err(|error| errors::of_file(&error, &target))?;
-    let done = py.detach(|| {
-        let open = || -> io::Result<Box<dyn Read + Send>> { Ok(Box::new(errors::open(&source)?)) };
+    let work = |stop: &Stop| {
+        let open = || stop.open(&source);
         let mut output = FileOutput::new(new.file().try_clone()?)?;
         let summary = match &peeled {
             None => convert::convert(CoreInput::Again(&open), output, &options, &mut |_| Ok(()))?,
@@ -191,7 +191,12 @@ pub fn convert_file<'py>(
         };
         new.commit()?;
         Ok(summary)
-    });
+    };
+    let done = match &map {
+        // Python handles signals itself where it runs the function.
+        Some(_) => py.detach(|| work(&Stop::default())),
+        None => interruptible(py, &source, work)?,
+    };
     let summary = done.map_err(|error| failed(py, &error, map.as_deref(), from))?;
     report(py, &summary, &options)
 }
@@ -302,8 +307,8 @@ pub fn inspect_file<'py>(
     options.report = true;
     let mut shape = Shape::new(format);
     let mut bad = Vec::new();
-    let ran = py.detach(|| {
-        let open = || -> io::Result<Box<dyn Read + Send>> { Ok(Box::new(errors::open(&path)?)) };
+    let ran = interruptible(py, &path, |stop| {
+        let open = || stop.open(&path);
         open()?;
         convert::read(CoreInput::Again(&open), &options, &mut shape, &mut |one| {
             if bad.len() < BAD_SHOWN {
@@ -311,7 +316,7 @@ pub fn inspect_file<'py>(
             }
             Ok(())
         })
-    });
+    })?;
     let summary = ran.map_err(|error| errors::exception(py, &error, Way::Decode, keywords))?;
     let found = PyDict::new(py);
     found.set_item("format", format.name())?;

@@ -158,6 +158,35 @@ def test_convert_lets_others_run(tmp_path):
     assert turns > 1000
 
 
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers of Unix")
+def test_a_signal_ends_the_work_on_a_large_file(tmp_path):
+    class Interrupted(BaseException):
+        pass
+
+    def interrupt(*_):
+        raise Interrupted
+
+    source, target = tmp_path / "large.ndjson", tmp_path / "out.yaml"
+    with open(source, "wb") as file:
+        for _ in range(200):
+            file.write(b'{"name": "value", "list": [1, 2.5, null]}\n' * 10_000)
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        for work in (lambda: regauge.convert(source, target), lambda: regauge.inspect(source)):
+            signal.setitimer(signal.ITIMER_REAL, 0.03)
+            with pytest.raises(Interrupted):
+                work()
+                time.sleep(5)
+            assert not target.exists(), "the work went on to its end"
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert os.listdir(tmp_path) == ["large.ndjson"]
+    part = tmp_path / "part.ndjson"
+    part.write_bytes(source.read_bytes()[:42 * 40_000])
+    assert regauge.convert(part, target)["documents"] == 40_000
+    assert regauge.inspect(part)["documents"] == 40_000
+
+
 def test_inspect(tmp_path):
     path = tmp_path / "a.json"
     path.write_bytes(b'{"items": [{"a": 1}, {"a": null}]}')
