@@ -2,6 +2,7 @@
 
 use regauge::convert::convert_counted;
 use regauge::envelope::{Packer as _, Packing};
+use regauge::hint::Surface;
 use regauge::{Error, Format, Limits, Options};
 use regauge_packing::Values;
 
@@ -65,7 +66,7 @@ pub fn recode(sample: &Sample, codec: Codec, limits: &Limits) -> Recoded {
             exactly(inside, &options)
         });
         if let Some(Err(error)) = converted.iter().find(|one| one.is_err()) {
-            found.refused.get_or_insert_with(|| error.to_string());
+            found.refused.get_or_insert_with(|| error.display(&Surface::COMMAND).to_string());
             continue;
         }
         found.exact += 1;

@@ -122,8 +122,12 @@ pub fn named(doing: &str, name: &str, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("cannot {doing} {name}: {}", plain(error)))
 }
 
-/// Formats a system error without its number: `No such file or directory`.
+/// Formats a system error without its number: `No such file or directory`; an error of the library in the
+/// command's words.
 pub fn plain(error: &io::Error) -> String {
+    if let Some(ours) = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
+        return words::text(ours);
+    }
     let text = error.to_string();
     match text.find(" (os error") {
         Some(end) => text[..end].to_owned(),

@@ -18,6 +18,7 @@ use crate::failure::{Failure, Result, named, plain};
 use crate::progress::Meter;
 use crate::read_ahead::ReadAhead;
 use crate::tables::{Form, Table};
+use crate::words;
 use regauge_packing::files::Compression;
 
 /// How much of the (decompressed) input is examined to detect its format.
@@ -393,8 +394,8 @@ fn told(
     if !named && let Some(table) = Table::from_content(head, tail) {
         return Ok((Some(Form::Table(table)), ToldBy::Content));
     }
-    let told =
-        detect::detect(stem, head).map_err(|error| Failure::usage(format!("{name}: {error}")))?;
+    let told = detect::detect(stem, head)
+        .map_err(|error| Failure::usage(format!("{name}: {}", words::text(&error))))?;
     Ok((told.map(Form::Format), if named { ToldBy::Name } else { ToldBy::Content }))
 }
 

@@ -175,12 +175,12 @@ fn messages_name_the_salts() {
         message(&session, None),
         "in a signed value of Django: found a wrong signature, expected that the secret made it with the salt \
          \"django.contrib.sessions.SessionStore\" or \"django.contrib.sessions.backends.signed_cookies\" or \
-         \"django.core.signing\" or \"django.contrib.messages\"; pass --salt … if the application passes another"
+         \"django.core.signing\" or \"django.contrib.messages\"; set `salt` if the application passes another"
     );
     assert_eq!(
         message(&session, Some("mine")),
         "in a signed value of Django: found a wrong signature, expected that the secret made it with the salt \
-         \"mine\"; read it unchecked without --secret-file"
+         \"mine\"; read it unchecked without `secret`"
     );
     for file in ["cookie-encrypted-sha256.txt", "cookie-cbc-json-sha256.txt"] {
         assert_eq!(
@@ -193,8 +193,8 @@ fn messages_name_the_salts() {
 }
 
 const NOT_DECRYPTED: &str = "in an encrypted message of Rails: found data that the secret does not decrypt, or that was \
-                             changed, expected that the secret encrypted it with the salt \"encrypted cookie\"; pass \
-                             --salt … if the application passes another";
+                             changed, expected that the secret encrypted it with the salt \"encrypted cookie\"; set \
+                             `salt` if the application passes another";
 
 /// Counts what is decrypted with AES-CBC.
 #[derive(Default)]

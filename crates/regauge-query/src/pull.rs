@@ -8,6 +8,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use jaq_core::Ctx;
 use jaq_std::input::RcIter;
 use regauge::convert::Summary;
+use regauge::hint::Surface;
 use regauge::tree::Builder;
 use regauge::values::write_each;
 use regauge::{
@@ -168,7 +169,7 @@ fn read_into(
         Err(_) if feed.is_over => Ok(None),
         Err(error) => {
             // The filter sees it where it asks for the next document.
-            let _ = feed.documents.send(Err(error.to_string()));
+            let _ = feed.documents.send(Err(error.display(&Surface::COMMAND).to_string()));
             Err(error)
         }
     }

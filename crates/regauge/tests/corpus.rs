@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use regauge::codec::Framing;
+use regauge::hint::Surface;
 use regauge::matrix::same;
 use regauge::values::read_values;
 use regauge::{Format, Options, convert_bytes};
@@ -108,7 +109,8 @@ fn invalid_files_are_refused_with_their_message() {
             assert!(checks::check_reader(format, &bytes).is_some(), "{} is read", path.display());
             let error = convert_bytes(&bytes, &checks::lossless(format, Format::Msgpack));
             let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-            messages.insert(name, error.unwrap_err().to_string());
+            let message = error.unwrap_err().display(&Surface::COMMAND).to_string();
+            messages.insert(name, message);
         }
         if messages.is_empty() {
             continue;

@@ -79,8 +79,8 @@ fn what_contradicts_the_name_is_refused() {
         (
             "file.msgpack",
             &b"{\"a\": 1}\n"[..],
-            "looks like JSON (begins with `{\"a\": 1}`), not MessagePack; pass --from json, or \
-             --from msgpack if it is MessagePack",
+            "looks like JSON (begins with `{\"a\": 1}`), not MessagePack; set `from` to \
+             `Format::Json`, or `from` to `Format::Msgpack` if it is MessagePack",
         ),
         ("a.msgpack", b"[1, 2]", "looks like JSON"),
         ("a.msgpack", b"{\"a\":1}\n{\"a\":2}\n", "looks like NDJSON"),

@@ -44,7 +44,10 @@ fn a_stream_is_an_array() {
 fn json_holds_one_document() {
     let error = convert_bytes(b"\x01\x02", &Options::new(Msgpack, Json)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unrepresentable);
-    assert!(error.hint_text().unwrap().contains("--documents join"), "{error}");
+    assert!(
+        error.hint_for(&regauge::hint::Surface::COMMAND).unwrap().contains("--documents join"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -18,7 +18,7 @@ fn check(value: &[u8], kind: LossKind, found: &str, wrapped: &str, nearest: &str
     assert_eq!(error.kind(), ErrorKind::Refused);
     assert_eq!(error.path().unwrap().to_string(), "$.a[1]");
     assert!(error.message().contains(found), "{error}");
-    let hint = error.hint_text().unwrap();
+    let hint = error.hint_for(&regauge::hint::Surface::COMMAND).unwrap();
     assert!(hint.contains("--on-loss wrap") && hint.contains("--on-loss approximate"), "{hint}");
 
     options.on_loss = OnLoss::Wrap;
@@ -126,7 +126,10 @@ fn exact_numbers() {
     let text = b"[1.10,0.1000000000000000055511151231257827,1e400,-0.0,0.5,123456789012345678901234567890]";
     let mut options = Options::new(Format::Json, Format::Json);
     let error = convert_bytes(text, &options).unwrap_err();
-    assert!(error.hint_text().unwrap().contains("--numbers exact"), "{error}");
+    assert!(
+        error.hint_for(&regauge::hint::Surface::COMMAND).unwrap().contains("--numbers exact"),
+        "{error}"
+    );
     options.json_read.exact_numbers = true;
     assert_eq!(convert_bytes(text, &options).unwrap().trim_ascii(), text);
     options.to = Format::Msgpack;

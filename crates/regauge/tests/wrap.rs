@@ -230,7 +230,10 @@ fn what_is_not_the_notation_is_refused() {
         let error = map.parse::<Value>().unwrap_err();
         assert_eq!(error.kind(), regauge::ErrorKind::Syntax, "{map}: {error}");
         assert!(error.message().contains(why), "{map}: {error}");
-        assert!(error.hint_text().unwrap().contains("--unwrap"), "{error}");
+        assert!(
+            error.hint_for(&regauge::hint::Surface::COMMAND).unwrap().contains("--unwrap"),
+            "{error}"
+        );
         // As plain data, it goes through the notation and comes back.
         let mut builder = Builder::new(&Limits::default());
         let mut reader = json::Reader::from_slice(json::Parser::default(), map.as_bytes());

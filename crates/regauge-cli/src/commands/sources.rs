@@ -93,8 +93,10 @@ pub fn open(
     if is_database(source) {
         return database(source, access).map_err(|error| match error.kind() {
             // What the driver says of an address begins with it.
-            ErrorKind::Refused if error.message().starts_with(name) => Failure::usage(error),
-            ErrorKind::Refused => Failure::usage(format!("{name}: {error}")),
+            ErrorKind::Refused if error.message().starts_with(name) => {
+                Failure::usage(words::text(&error))
+            }
+            ErrorKind::Refused => Failure::usage(format!("{name}: {}", words::text(&error))),
             _ => Failure::data(name, error),
         });
     }

@@ -8,6 +8,7 @@ use regauge::{Format, Options, Value, read_values};
 use regauge_query::{Each, Filter, Settings, Stage};
 
 use crate::failure::{Failure, Result};
+use crate::words;
 
 /// What changes the documents on the way.
 #[derive(Debug, Args)]
@@ -107,6 +108,6 @@ fn json(name: &str, text: &str, exact_numbers: bool) -> Result<Value> {
     let mut options = Options::new(Format::Json, Format::Json);
     options.json_read.exact_numbers = exact_numbers;
     let mut values = read_values(text.as_bytes(), &options)
-        .map_err(|error| Failure::usage(format!("--argjson {name}: {error}")))?;
+        .map_err(|error| Failure::usage(format!("--argjson {name}: {}", words::text(&error))))?;
     Ok(values.pop().unwrap_or(Value::Null))
 }

@@ -6,6 +6,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use regauge::Format;
+use regauge::hint::Surface;
 
 use crate::model::error::Error;
 
@@ -165,8 +166,9 @@ fn detect(path: &Path) -> Result<Option<Format>, Error> {
         .and_then(|file| file.take(4096).read_to_end(&mut head))
         .map_err(Error::io("read", path))?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let format = regauge::detect::detect(&name, &head)
-        .map_err(|error| Error::Input(format!("{}: {error}", path.display())))?;
+    let format = regauge::detect::detect(&name, &head).map_err(|error| {
+        Error::Input(format!("{}: {}", path.display(), error.display(&Surface::COMMAND)))
+    })?;
     Ok(match format {
         // A catalogue in JSON has the same suffix.
         Some(Format::Json | Format::Ndjson)

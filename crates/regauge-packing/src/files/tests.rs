@@ -218,7 +218,7 @@ fn a_window_beyond_the_limit_is_named_and_can_be_had() {
         let error = unpack(one, &packed, &Limits::default()).unwrap_err().to_string();
         let expected = format!(
             "the {} data needs a window of more than 134217728 bytes, the limit of \
-             window_bytes; pass --limit window_bytes=… to raise it",
+             window_bytes; set `limits.window_bytes` to raise it",
             one.name()
         );
         assert!(error.starts_with(&expected), "{error}");

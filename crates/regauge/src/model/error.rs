@@ -267,13 +267,8 @@ impl Error {
         self.0.hint.as_ref()?.render(surface)
     }
 
-    /// Returns what to do about it, in the command's words.
-    pub fn hint_text(&self) -> Option<String> {
-        self.hint_for(&Surface::COMMAND)
-    }
-
     /// Returns the full text with the hint in the words of a surface. [`Display`](fmt::Display)
-    /// uses the command's.
+    /// uses those of this library: fields of [`crate::Options`].
     pub fn display<'a>(&'a self, surface: &'a Surface<'a>) -> impl fmt::Display + 'a {
         struct On<'a>(&'a Error, &'a Surface<'a>);
         impl fmt::Display for On<'_> {
@@ -307,7 +302,7 @@ impl From<io::Error> for Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.write(f, &Surface::COMMAND)
+        self.write(f, &Surface::RUST)
     }
 }
 

@@ -1,7 +1,7 @@
 //! What to do about an error, as data: which option, which value, and why.
 //!
-//! A [`Hint`] is made where the error is. Each surface (the command, the Python package, the Ruby
-//! gem) renders it in its own words and leaves out options that the failed function does not take:
+//! A [`Hint`] is made where the error is. Each surface (this library, the command, the Python package, the
+//! Ruby gem) renders it in its own words and leaves out options that the failed function does not take:
 //!
 //! ```
 //! use regauge::model::hint::{Hint, Surface};
@@ -12,6 +12,10 @@
 //!     .or(Hint::raise(regauge::model::limits::Limit::Aliases));
 //! assert_eq!(
 //!     hint.to_string(),
+//!     "set `on_loss` to `Wrap` to keep them as references, or `limits.aliases` to raise it"
+//! );
+//! assert_eq!(
+//!     hint.render(&Surface::COMMAND).unwrap(),
 //!     "pass --on-loss wrap to keep them as references, or --limit aliases=… to raise it"
 //! );
 //! let all = |_| true;
@@ -91,6 +95,10 @@ pub struct Surface<'a> {
 }
 
 impl Surface<'_> {
+    /// This library.
+    pub const RUST: Surface<'static> =
+        Surface { language: Language::Rust, is_generic: false, takes: &|_| true };
+
     /// The gateway.
     pub const HTTP: Surface<'static> =
         Surface { language: Language::Http, is_generic: false, takes: &|_| true };
@@ -225,7 +233,7 @@ impl Hint {
     /// Returns the hint in the words of a surface; `None` if nothing of it applies there.
     pub fn render(&self, surface: &Surface<'_>) -> Option<String> {
         let mut out = String::new();
-        // "pass" covers the alternatives after it.
+        // "pass" and "set" cover the alternatives after them.
         let mut passing = false;
         let mut apart = false;
         for clause in &self.0 {
@@ -234,12 +242,13 @@ impl Hint {
             if !out.is_empty() {
                 out.push_str(if apart { "; " } else { ", or " });
             }
-            let said = passing && !apart && verb == Some(PASS);
+            let passes = verb.is_some_and(|verb| verb == PASS || verb == SET);
+            let said = passing && !apart && passes;
             if let Some(verb) = verb.filter(|_| !said) {
                 let _ = write!(out, "{verb} ");
             }
             out.push_str(&text);
-            (passing, apart) = (verb == Some(PASS), false);
+            (passing, apart) = (passes, false);
             match &clause.why {
                 Some(Why::To(purpose)) => _ = write!(out, " to {purpose}"),
                 Some(Why::If(condition)) => _ = write!(out, " if {condition}"),
@@ -251,6 +260,7 @@ impl Hint {
 }
 
 const PASS: &str = "pass";
+const SET: &str = "set";
 
 impl Does {
     /// Returns a verb and the rest; `None` if it does not apply.
@@ -264,11 +274,16 @@ impl Does {
                 module(language, *format).map(|module| (Some("use"), module.into()))
             }
             Does::Pass(opt, value) => {
-                spelled(*opt, value, surface).map(|it| (Some(PASS), it.into()))
+                let verb = if language == Language::Rust { SET } else { PASS };
+                spelled(*opt, value, surface).map(|it| (Some(verb), it.into()))
             }
             Does::Without(doing, opt, value) => {
                 let option = match value {
                     Value::On => bare(*opt, surface)?,
+                    Value::Word(word) if language == Language::Rust => {
+                        let field = bare(*opt, surface)?;
+                        format!("{} in {field}", literal(*opt, word, surface))
+                    }
                     value => spelled(*opt, value, surface)?,
                 };
                 Some((Some(doing), format!("without {option}").into()))
@@ -285,16 +300,29 @@ fn bare(opt: Opt, surface: &Surface<'_>) -> Option<String> {
         Language::Python => name.to_owned(),
         Language::Ruby => format!("{name}:"),
         Language::Http => format!("?{name}"),
+        Language::Rust => ticked(name),
     })
 }
 
+/// Returns code in a text: fields or values, between which a comma stands.
+fn ticked(code: &str) -> String {
+    format!("`{}`", code.replace(", ", "` and `"))
+}
+
 /// Returns an option with its value as written: `--on-loss wrap`, `on_loss="wrap"`,
-/// `on_loss: :wrap`, `?on_loss=wrap`.
+/// `on_loss: :wrap`, `?on_loss=wrap`, "`on_loss` to `Wrap`".
 fn spelled(opt: Opt, value: &Value, surface: &Surface<'_>) -> Option<String> {
     let language = surface.language;
     let name = surface.name(opt)?;
     let value = match value {
         Value::On if language == Language::Command => return Some(format!("--{name}")),
+        Value::On | Value::Open if language == Language::Rust => return Some(ticked(name)),
+        Value::Raised(limit) if language == Language::Rust => {
+            return Some(format!("`{name}.{}`", limit.name()));
+        }
+        Value::NoLimit(limit) if language == Language::Rust => {
+            return Some(format!("`{name}.{}` to its `MAX`", limit.name()));
+        }
         Value::On => truth(language, true).to_owned(),
         Value::Word(word) => literal(opt, word, surface),
         Value::AnyOf(words) => {
@@ -312,16 +340,17 @@ fn spelled(opt: Opt, value: &Value, surface: &Surface<'_>) -> Option<String> {
         Language::Python => format!("{name}={value}"),
         Language::Ruby => format!("{name}: {value}"),
         Language::Http => format!("?{name}={value}"),
+        Language::Rust => format!("{} to {value}", ticked(name)),
     })
 }
 
 /// The spelling of "no limit" in each language.
-const NO_LIMIT: [&str; 4] = ["none", "None", "nil", "none"];
+const NO_LIMIT: [&str; 5] = ["none", "None", "nil", "none", "MAX"];
 
 fn limit_literal(limit: Limit, value: &str, language: Language) -> String {
     let name = limit.name();
     match language {
-        Language::Command | Language::Http => format!("{name}={value}"),
+        Language::Command | Language::Http | Language::Rust => format!("{name}={value}"),
         Language::Python => format!("{{\"{name}\": {value}}}"),
         Language::Ruby => format!("{{ {name}: {value} }}"),
     }
@@ -352,8 +381,26 @@ fn quoted(opt: Opt, word: &'static str, language: Language) -> String {
     match language {
         Language::Command | Language::Http => word.to_owned(),
         _ if matches!(row.takes, Takes::Number(..)) => word.to_owned(),
+        Language::Rust => ticked(&variant(opt, word)),
         Language::Ruby if is_symbol && !word.as_bytes()[0].is_ascii_digit() => format!(":{word}"),
         _ => format!("{word:?}"),
+    }
+}
+
+/// Returns the value of a word in the option's field: its variant, or true or false.
+fn variant(opt: Opt, word: &'static str) -> String {
+    let name = match (opt, word) {
+        (Opt::Bad, "skip") | (Opt::Numbers, "exact") | (Opt::CsvHeader, "yes") => "true",
+        (Opt::Bad | Opt::Numbers | Opt::CsvHeader, _) => "false",
+        (Opt::Envelope, "none") => "Never",
+        (Opt::YamlSchema, "1.1") => "Yaml11",
+        _ => word,
+    };
+    match name.split_at_checked(1) {
+        Some((first, rest)) if !matches!(name, "true" | "false") => {
+            first.to_ascii_uppercase() + rest
+        }
+        _ => name.to_owned(),
     }
 }
 
@@ -375,7 +422,7 @@ pub fn literals(opt: Opt, language: Language) -> Vec<String> {
         Takes::Paths => vec!["[\"a.b\"]".to_owned()],
         Takes::Renames => vec![
             match language {
-                Language::Command | Language::Http => "a.b=c",
+                Language::Command | Language::Http | Language::Rust => "a.b=c",
                 Language::Python => "{\"a.b\": \"c\"}",
                 Language::Ruby => "{ \"a.b\" => \"c\" }",
             }
@@ -405,6 +452,7 @@ pub fn literals(opt: Opt, language: Language) -> Vec<String> {
 fn format_literal(format: Format, language: Language) -> String {
     match language {
         Language::Command | Language::Http => format.name().to_owned(),
+        Language::Rust => format!("`Format::{format:?}`"),
         Language::Python => format!("{:?}", format.name()),
         Language::Ruby => format!(":{}", format.name().replace('-', "_")),
     }
@@ -428,9 +476,9 @@ impl<T: Into<Cow<'static, str>>> From<T> for Hint {
 }
 
 impl fmt::Display for Hint {
-    /// Renders the hint in the command's words.
+    /// Renders the hint in the words of this library.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.render(&Surface::COMMAND).unwrap_or_default())
+        f.write_str(&self.render(&Surface::RUST).unwrap_or_default())
     }
 }
 
@@ -438,28 +486,44 @@ impl fmt::Display for Hint {
 mod tests {
     use super::*;
 
-    fn rendered(hint: &Hint) -> [String; 3] {
-        [Language::Command, Language::Python, Language::Ruby].map(|language| {
+    fn rendered(hint: &Hint) -> [String; 4] {
+        let languages = [Language::Command, Language::Python, Language::Ruby, Language::Rust];
+        languages.map(|language| {
             hint.render(&Surface { language, is_generic: false, takes: &|_| true })
                 .unwrap_or_default()
         })
     }
 
-    /// A surface that takes everything, in the three languages.
+    /// A surface that takes everything, in the four languages.
     #[test]
     fn values() {
-        let check = |hint: Hint, expected: [&str; 3]| assert_eq!(rendered(&hint), expected);
+        let check = |hint: Hint, expected: [&str; 4]| assert_eq!(rendered(&hint), expected);
         check(
             Hint::on(Opt::JsonNan),
-            ["pass --json-allow-nan", "pass allow_nan=True", "pass allow_nan: true"],
+            [
+                "pass --json-allow-nan",
+                "pass allow_nan=True",
+                "pass allow_nan: true",
+                "set `json_read.non_finite`",
+            ],
         );
         check(
             Hint::set(Opt::YamlSchema, "1.1"),
-            ["pass --yaml-schema 1.1", "pass schema=\"1.1\"", "pass schema: \"1.1\""],
+            [
+                "pass --yaml-schema 1.1",
+                "pass schema=\"1.1\"",
+                "pass schema: \"1.1\"",
+                "set `yaml.schema` to `Yaml11`",
+            ],
         );
         check(
             Hint::set_any(Opt::PickleProtocol, &["4", "5"]),
-            ["pass --pickle-protocol 4 or 5", "pass protocol=4 or 5", "pass protocol: 4 or 5"],
+            [
+                "pass --pickle-protocol 4 or 5",
+                "pass protocol=4 or 5",
+                "pass protocol: 4 or 5",
+                "set `pickle.protocol` to 4 or 5",
+            ],
         );
         check(
             Hint::set_any(Opt::PickleStrings, &["utf8", "latin1", "bytes"]),
@@ -467,6 +531,7 @@ mod tests {
                 "pass --pickle-strings utf8, latin1 or bytes",
                 "pass strings=\"utf8\", \"latin1\" or \"bytes\"",
                 "pass strings: :utf8, :latin1 or :bytes",
+                "set `pickle.strings` to `Utf8`, `Latin1` or `Bytes`",
             ],
         );
         check(
@@ -475,11 +540,17 @@ mod tests {
                 "pass --duplicate-keys keep",
                 "pass duplicate_keys=\"keep\"",
                 "pass duplicate_keys: :keep",
+                "set `duplicate_keys` to `Keep`",
             ],
         );
         check(
             Hint::set(Opt::Bad, "stop"),
-            ["pass --bad stop", "pass bad=\"stop\"", "pass bad: :stop"],
+            [
+                "pass --bad stop",
+                "pass bad=\"stop\"",
+                "pass bad: :stop",
+                "set `skip_bad` to `false`",
+            ],
         );
         check(
             Hint::unlimited(Limit::Expansion).when("you trust the file"),
@@ -487,6 +558,7 @@ mod tests {
                 "pass --limit expansion=none if you trust the file",
                 "pass limits={\"expansion\": None} if you trust the file",
                 "pass limits: { expansion: nil } if you trust the file",
+                "set `limits.expansion` to its `MAX` if you trust the file",
             ],
         );
         check(
@@ -495,11 +567,17 @@ mod tests {
                 "pass --bson-document-bytes … to raise it",
                 "pass document_bytes=… to raise it",
                 "pass document_bytes: … to raise it",
+                "set `bson.document_bytes` to raise it",
             ],
         );
         check(
             Hint::into(Format::Ndjson),
-            ["pass --to ndjson", "pass to=\"ndjson\"", "pass to: :ndjson"],
+            [
+                "pass --to ndjson",
+                "pass to=\"ndjson\"",
+                "pass to: :ndjson",
+                "set `to` to `Format::Ndjson`",
+            ],
         );
         check(
             Hint::without("convert", Opt::CborDeterministic)
@@ -508,6 +586,7 @@ mod tests {
                 "convert without --cbor-deterministic, or pass --on-loss wrap to keep it",
                 "convert without deterministic, or pass on_loss=\"wrap\" to keep it",
                 "convert without deterministic:, or pass on_loss: :wrap to keep it",
+                "convert without `cbor.deterministic`, or set `on_loss` to `Wrap` to keep it",
             ],
         );
     }
@@ -551,9 +630,14 @@ mod tests {
         let python =
             |takes| hint.render(&Surface { language: Language::Python, is_generic: false, takes });
         assert_eq!(
-            hint.to_string(),
+            hint.render(&Surface::COMMAND).unwrap(),
             "a pickle is read as a whole; pass --limit record_bytes=… to raise it, or --documents \
              split; `regauge inspect` lists them"
+        );
+        assert_eq!(
+            hint.to_string(),
+            "a pickle is read as a whole; set `limits.record_bytes` to raise it, or `documents` to \
+             `Split`"
         );
         assert_eq!(python(&some).unwrap(), "a pickle is read as a whole; pass documents=\"split\"");
         assert_eq!(python(&|_| false).unwrap(), "a pickle is read as a whole");

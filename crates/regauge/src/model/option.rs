@@ -172,6 +172,8 @@ pub enum Language {
     Ruby,
     /// The gateway: parameters of a request's address.
     Http,
+    /// This library: fields of [`crate::Options`].
+    Rust,
 }
 
 /// A row of the option table.
@@ -179,7 +181,7 @@ pub enum Language {
 pub struct Row {
     /// The option.
     pub opt: Opt,
-    /// The field of [`crate::Options`].
+    /// The field of [`crate::Options`]; where there are two, a comma between them.
     pub field: &'static str,
     /// Its name in a format's module, in all functions, and in the command.
     names: [&'static str; 3],
@@ -207,6 +209,9 @@ impl Row {
     /// Returns the option's name, without dashes: in a binding that of a function of one format, or of a
     /// generic function, whose format is an argument. `None` if it does not exist there.
     pub fn spelled(&self, language: Language, is_generic: bool) -> Option<&'static str> {
+        if language == Language::Rust {
+            return Some(self.field);
+        }
         if !self.surfaces.contains(&language) {
             return None;
         }

@@ -233,6 +233,7 @@ impl Setting<'_> {
 mod tests {
     use super::*;
     use crate::Format;
+    use crate::model::hint::Hint;
     use crate::model::option::OPTIONS;
 
     /// An option takes what its row says, each value another, and nothing else.
@@ -275,6 +276,27 @@ mod tests {
             }
             for to in refused {
                 assert_eq!(set(to), None, "{:?} {to:?}", row.opt);
+            }
+        }
+    }
+
+    /// A hint in Rust names the value of the field.
+    #[test]
+    fn hints_name_the_variants() {
+        for row in &OPTIONS {
+            let Takes::Words(words) = row.takes else { continue };
+            for word in words {
+                let mut options = Options::new(Format::Json, Format::Json);
+                assert!(options.set(row.opt, Setting::Word(word)));
+                let hint = Hint::set(row.opt, word).to_string();
+                let (fields, value) = hint.split_once(" to ").unwrap();
+                let field = fields.trim_matches('`').rsplit(['.', '`']).next().unwrap();
+                let value = value.trim_matches('`');
+                let shown = format!("{options:?}");
+                let found = ["", "Some(", "Always(", "Some(Always("]
+                    .iter()
+                    .any(|around| shown.contains(&format!("{field}: {around}{value}")));
+                assert!(found, "{hint}: {shown}");
             }
         }
     }

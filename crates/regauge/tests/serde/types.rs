@@ -108,8 +108,8 @@ fn an_integer_is_a_double_only_where_it_is_the_same_number() {
     assert_eq!(from_slice::<f64>(b"9007199254740992", Format::Json).unwrap(), 9007199254740992.0);
     assert_eq!(
         wrong::<f64>("9007199254740993"),
-        "json: at $: found the integer 9007199254740993, which a double cannot hold; pass --on-loss \
-         approximate to read the nearest number"
+        "json: at $: found the integer 9007199254740993, which a double cannot hold; set \
+         `on_loss` to `Approximate` to read the nearest number"
     );
     assert_eq!(from_slice::<f32>(b"3", Format::Json).unwrap(), 3.0);
 }
@@ -306,7 +306,7 @@ fn a_number_is_what_its_type_holds() {
     }
     // What JavaScript prints for 2^63 is no double.
     let text = b"9223372036854776000";
-    assert!(wrong::<f64>("9223372036854776000").contains("which a double cannot hold; pass "));
+    assert!(wrong::<f64>("9223372036854776000").contains("which a double cannot hold; set "));
     let mut options = regauge::Options::new(Format::Json, Format::Json);
     options.on_loss = regauge::OnLoss::Approximate;
     assert_eq!(from_slice::<f64>(text, &options).unwrap(), 9_223_372_036_854_775_808.0);

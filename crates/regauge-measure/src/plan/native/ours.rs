@@ -15,6 +15,7 @@ use regauge::{Fidelity, Format, Limits, OnLoss, Options, Source, Value, Writer};
 
 use super::Codec;
 use crate::model::wire::marc_options;
+use crate::plan::reference::told;
 
 /// What a document is decoded to.
 pub(super) trait Document: Sized {
@@ -88,12 +89,12 @@ impl<D: Document> Codec for Ours<D> {
 
     fn decode(&mut self, data: &[u8], each: &mut dyn FnMut(D)) -> Result<(), String> {
         let decode = Decode { options: &self.options, data, each };
-        self.options.from.visit(decode).map_err(|error| error.to_string())
+        self.options.from.visit(decode).map_err(|error| told(&error))
     }
 
     fn encode(&mut self, documents: &[D]) -> Result<Vec<u8>, String> {
         let encode = Encode { options: &self.options, documents };
-        self.options.to.visit(encode).map_err(|error| error.to_string())
+        self.options.to.visit(encode).map_err(|error| told(&error))
     }
 }
 

@@ -365,7 +365,7 @@ fn messages() {
         &deep,
         ErrorKind::Limit,
         "cbor: byte 512: found more than 512 nested arrays, maps and \
-        tags, the limit of depth; pass --limit depth=… to raise it, up to 1024",
+        tags, the limit of depth; set `limits.depth` to raise it, up to 1024",
     );
 }
 

@@ -192,7 +192,12 @@ fn a_document_that_is_too_large_to_sort() {
         .find_map(|n| writer.key(&n.to_string()).and_then(|()| writer.str(&long)).err())
         .unwrap();
     assert_eq!(error.kind(), ErrorKind::Limit);
-    assert!(error.hint_text().unwrap().contains("--cbor-deterministic"));
+    assert!(
+        error
+            .hint_for(&crate::model::hint::Surface::COMMAND)
+            .unwrap()
+            .contains("--cbor-deterministic")
+    );
 }
 
 #[test]

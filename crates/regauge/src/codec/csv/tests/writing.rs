@@ -103,7 +103,10 @@ fn what_csv_cannot_hold_is_refused() {
         let json = r#"[{"a":"1"},{"a":"2","b":"3"}]"#;
         check_refused(json, &options, ErrorKind::Unrepresentable, key);
         let error = written(json, &options).unwrap_err();
-        assert_eq!(error.hint_text().unwrap(), "pass --only … to keep what all rows have");
+        assert_eq!(
+            error.hint_for(&crate::model::hint::Surface::COMMAND).unwrap(),
+            "pass --only … to keep what all rows have"
+        );
         assert_eq!(error.path().map(ToString::to_string).as_deref(), Some("$[1].b"));
     }
     let empty = "found nothing in the first row, expected at least one value: CSV has no row without \

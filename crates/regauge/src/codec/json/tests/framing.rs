@@ -57,7 +57,7 @@ fn lines() {
         assert_eq!(shown(text.as_bytes()).1, "");
     }
     assert_eq!(shown(b""), (String::new(), String::new()));
-    let hint = "pass --from json if a document spans several lines";
+    let hint = "set `from` to `Format::Json` if a document spans several lines";
     for (text, error) in [
         (
             "1 2\n",
@@ -85,6 +85,7 @@ fn lines() {
         "i64 1 document i64 2 document"
     );
     check_pieces(comments, b"// a\n1 // b\n/* c */ 2");
+    let hint = "pass --from json if a document spans several lines";
     refuse_with(
         comments,
         b"1 /*\n*/",
@@ -223,7 +224,7 @@ fn one_document_in_a_json_file() {
     let error = writer.end_document().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unrepresentable);
     assert_eq!(error.message(), "found a second document, expected one in a JSON file");
-    assert!(error.hint_text().unwrap().contains("--to ndjson"));
+    assert!(error.hint_for(&crate::model::hint::Surface::COMMAND).unwrap().contains("--to ndjson"));
 
     let lines = WriteOptions { lines: true, ..WriteOptions::default() };
     let mut writer = Writer::new(Out::in_memory(), lines, fidelity());

@@ -189,7 +189,7 @@ pub(super) fn refuse_with(options: ReadOptions, input: &[u8], offset: u64, messa
             Err(error) => break error,
         }
     };
-    let text = match error.hint_text() {
+    let text = match error.hint_for(&crate::model::hint::Surface::COMMAND) {
         Some(hint) => format!("{}; {hint}", error.message()),
         None => error.message().to_owned(),
     };

@@ -442,7 +442,7 @@ fn errors_say_where_and_what() {
         "db ffffffff",
         Limit,
         "msgpack: byte 0: found a single value of 4294967295 bytes, more than 268435456, the limit \
-         of token_bytes; pass --limit token_bytes=… to raise it",
+         of token_bytes; set `limits.token_bytes` to raise it",
     );
 }
 

@@ -7,6 +7,7 @@ use serde_json::Value as Json;
 
 use super::super::types::{FLOAT32, FLOAT64};
 use super::*;
+use crate::model::hint::Surface;
 
 /// Returns whether the values are equal except for the widths and types of numbers: the suite lists
 /// `1.0` as an encoding of 1.
@@ -145,7 +146,7 @@ fn events_of(bytes: &[u8]) -> String {
             Ok(true) => events.lines.push("document".to_owned()),
             Ok(false) => return events.lines.join("\n"),
             Err(error) => {
-                events.lines.push(error.to_string());
+                events.lines.push(error.display(&Surface::COMMAND).to_string());
                 return events.lines.join("\n");
             }
         }

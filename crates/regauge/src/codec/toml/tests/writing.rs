@@ -109,14 +109,14 @@ fn losses() {
     };
     json(
         r#"{"a":null,"b":[null]}"#,
-        "at $.a: found null, which TOML cannot hold; pass --on-loss wrap to write {\"$null\": true} \
-         (reversible), or --on-loss approximate to write nothing, and leave its key out",
+        "at $.a: found null, which TOML cannot hold; set `on_loss` to `Wrap` to write {\"$null\": true} \
+         (reversible), or `on_loss` to `Approximate` to write nothing, and leave its key out",
         "[a]\n\"$null\" = true\n\n[[b]]\n\"$null\" = true\n",
         "b = [\"null\"]\n",
     );
     json(
         "[1,{\"a\":2}]",
-        "at $: found an array as a whole document, which TOML cannot hold; pass --on-loss wrap to \
+        "at $: found an array as a whole document, which TOML cannot hold; set `on_loss` to `Wrap` to \
          write {\"$value\": …} (reversible)",
         "\"$value\" = [1, { a = 2 }]\n",
         "value = [1, { a = 2 }]\n",

@@ -28,7 +28,7 @@ fn broken_records_are_named_and_passed_over() {
         &broken(&|bytes| bytes[12] = b'x'),
         &format!(
             " (001 bad 1), byte {}: found \"x0049\", expected the base address of data \
-             (leader/12-16); pass --marc-repair to read the fields by their terminators",
+             (leader/12-16); set `marc.repair` to read the fields by their terminators",
             place + 12
         ),
     );
@@ -36,7 +36,7 @@ fn broken_records_are_named_and_passed_over() {
         &broken(&|bytes| bytes[16] = b'8'),
         &format!(
             " (001 bad 1), byte {}: found the base address 48 (leader/12-16), expected it right \
-             after the directory's terminator; pass --marc-repair to read the fields by their \
+             after the directory's terminator; set `marc.repair` to read the fields by their \
              terminators",
             place + 12
         ),
@@ -52,7 +52,7 @@ fn broken_records_are_named_and_passed_over() {
         &broken(&|bytes| bytes[40] = b'-'),
         &format!(
             " (001 bad 1), byte {}: found the directory entry \"2450-0600006\", expected a tag \
-             and nine digits; pass --marc-repair to read the fields by their terminators",
+             and nine digits; set `marc.repair` to read the fields by their terminators",
             place + 36
         ),
     );
@@ -60,7 +60,7 @@ fn broken_records_are_named_and_passed_over() {
         &broken(&|bytes| bytes[42] = b'5'),
         &format!(
             " (001 bad 1), byte {}: found the directory entry \"245000500006\", which does not end \
-             at a field's terminator; pass --marc-repair to read the fields by their terminators",
+             at a field's terminator; set `marc.repair` to read the fields by their terminators",
             place + 36
         ),
     );
@@ -69,7 +69,7 @@ fn broken_records_are_named_and_passed_over() {
         &broken(&|bytes| bytes.copy_within(39..48, 27)),
         &format!(
             " (001 10), byte {}: found two directory entries that name the same bytes, expected \
-             each field to have its own; pass --marc-repair to read the fields by their \
+             each field to have its own; set `marc.repair` to read the fields by their \
              terminators",
             place + 55
         ),
@@ -78,7 +78,7 @@ fn broken_records_are_named_and_passed_over() {
         &broken(&|bytes| bytes[59] = 0xFF),
         &format!(
             " (001 bad 1), byte {}: found byte 0xFF in 245 $a, expected UTF-8 (leader/09 is \"a\"); \
-             pass --marc-charset marc8 if the leader is wrong and the record is in MARC-8",
+             set `marc.charset` to `Marc8` if the leader is wrong and the record is in MARC-8",
             place + 59
         ),
     );

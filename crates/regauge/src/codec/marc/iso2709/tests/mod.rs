@@ -286,7 +286,7 @@ fn a_forced_charset_is_carried() {
     assert_eq!(
         read_with(&right, &utf8).lines,
         ["bad (45 bytes) marc: record 1, byte 41: found byte 0xE2 in 245 $a, expected UTF-8 \
-          (as requested); pass --marc-charset auto to use leader/09"]
+          (as requested); set `marc.charset` to `Auto` to use leader/09"]
     );
     // And it round-trips to the same bytes.
     let mut carried = Record::new();
@@ -337,7 +337,7 @@ fn a_field_does_not_begin_inside_of_a_character() {
         read(&bytes),
         [
             "bad (57 bytes) marc: record 1 (001 id), byte 50: found byte 0xA9 in 500, expected UTF-8 \
-          (leader/09 is \"a\"); pass --marc-charset marc8 if the leader is wrong and the record is in \
+          (leader/09 is \"a\"); set `marc.charset` to `Marc8` if the leader is wrong and the record is in \
           MARC-8"
         ]
     );

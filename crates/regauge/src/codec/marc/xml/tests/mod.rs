@@ -252,7 +252,7 @@ fn broken_records_are_named_and_passed_over() {
         assert_eq!(read(&text), ["001=good", &expected, "001=good"]);
     };
     let unknown = "found <foo>, expected leader, controlfield, datafield or the end of the record; \
-                   pass --on-loss approximate to leave it out";
+                   set `on_loss` to `Approximate` to leave it out";
     check("<record><foo/></record>", 8, unknown);
     let id = "<controlfield tag=\"001\">id</controlfield>";
     check(
@@ -310,7 +310,7 @@ fn broken_records_are_named_and_passed_over() {
         &format!("<record>{id}"),
         8 + id.len(),
         "(id) found <record>, expected leader, \
-         controlfield, datafield or the end of the record; pass --on-loss approximate to leave it \
+         controlfield, datafield or the end of the record; set `on_loss` to `Approximate` to leave it \
          out",
     );
     check(
