@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 
 use crate::errors;
 
-/// How long a signal waits for its handler.
+/// How long a signal waits for its handler, at most.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Files below this size are read before a thread has started.
