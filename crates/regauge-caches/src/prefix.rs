@@ -226,16 +226,21 @@ fn star_of(piece: &[u8]) -> String {
     }
 }
 
-/// Returns whether a word is a number, hexadecimal, or a long mix of letters and digits.
+/// Returns whether a word is a number, hexadecimal, or a long mix of letters and digits. Of 2,500 session keys
+/// of Django, 32 letters and digits each, one has a single digit or none.
 fn is_id(word: &str) -> bool {
     let digits = word.bytes().filter(u8::is_ascii_digit).count();
     let is_hex = || word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let has_upper = || word.contains(char::is_uppercase);
+    let has_lower = || word.contains(char::is_lowercase);
     match word.len() {
         0 => false,
         length if digits == length => true,
         4.. if digits > 0 && is_hex() => true,
         12.. if is_hex() => true,
         8.. if digits >= 2 => true,
+        16.. if digits > 0 => true,
+        32.. if !has_upper() || !has_lower() => true,
         _ => false,
     }
 }
@@ -279,6 +284,13 @@ mod tests {
             ("v2:posts", "v2:posts"),
             ("posts.list", "posts.list"),
             ("cache:x9Kd82hfkQpz01", "cache:*"),
+            ("cache:qhwzkfoxmrtbnvypdsla3jgceuqhwzkf", "cache:*"),
+            ("cache:qhwzkfoxmrtbnvypdslaxjgceuqhwzkf", "cache:*"),
+            (
+                "cache:passwordResetTokensByUserIdentifier",
+                "cache:passwordResetTokensByUserIdentifier",
+            ),
+            ("oauth2:tokens", "oauth2:tokens"),
             ("", ""),
         ] {
             assert_eq!(
