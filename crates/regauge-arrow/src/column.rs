@@ -12,16 +12,15 @@ use arrow_array::types::{
 };
 use arrow_array::{ArrayRef, NullArray, RecordBatch, RecordBatchOptions};
 use arrow_schema::{ArrowError, DataType, SchemaRef};
-use regauge::path::Step;
-use regauge::{Error, ErrorKind, OnLoss, Result, Value, json};
+use regauge::{Error, ErrorKind, OnLoss, Result, Value};
 
 use crate::decimal::Decimal;
 use crate::exact::{binary, days, double, has_digits, integer, is_plain_type, text, uuid};
-use crate::found::found;
 use crate::losses::Lost;
 use crate::nested::{List, Map, Struct};
+use crate::state::State;
 use crate::times::Times;
-use crate::{Losses, Words, misfit};
+use crate::{Losses, Words};
 
 /// Maximum nesting of columns. Each level is a stack frame of a few hundred bytes.
 pub const DEPTH_MAX: usize = 100;
@@ -34,17 +33,6 @@ pub struct Columns {
     root: Struct,
     state: State,
     rows: usize,
-}
-
-/// State shared by all columns.
-pub(crate) struct State {
-    pub on_loss: OnLoss,
-    losses: Losses,
-    words: &'static Words,
-    /// The current position in the row.
-    pub path: Vec<Step>,
-    number: u64,
-    bytes: u64,
 }
 
 /// One column of a table, or of a column.
@@ -177,131 +165,6 @@ fn failed(error: ArrowError) -> Error {
     Error::new(ErrorKind::Unrepresentable, error.to_string())
 }
 
-impl State {
-    /// Returns the error for a value that no column holds.
-    #[cold]
-    pub fn misfit(&self, value: &Value, expected: &str) -> Error {
-        let message = format!("found {}, expected {expected}", found(value));
-        let Words { schema, sample, approximate, .. } = self.words;
-        misfit(message, self.number, &self.path).hint(format!(
-            "pass {schema} with a type that holds it, {sample} to look at more documents first, or \
-             {approximate} for a null in its place"
-        ))
-    }
-
-    /// Records that something was not kept, if that is allowed.
-    #[cold]
-    pub fn lose(&mut self, lost: Lost, value: &Value, expected: &str) -> Result {
-        if self.on_loss != OnLoss::Approximate {
-            return Err(self.misfit(value, expected));
-        }
-        self.note(lost, value.type_name());
-        Ok(())
-    }
-
-    #[cold]
-    fn note(&self, lost: Lost, found: &'static str) {
-        self.losses.note(lost, found, self.number, &self.path);
-    }
-
-    /// Records that a document lacks a field.
-    pub fn lack(&mut self, field: &str) {
-        if self.losses.is_strict() {
-            self.path.push(Step::Key(field.into()));
-            self.note(Lost::Absent, "nothing");
-            self.path.pop();
-        }
-    }
-
-    /// Records that a value became text or a number of another type, or lost a type that adds nothing to it.
-    pub fn converted(&self, value: &Value, lost: Lost) {
-        if self.losses.is_strict() {
-            self.note(lost, value.type_name());
-        }
-    }
-
-    /// Records that an integer became a double.
-    pub fn doubled(&self, value: &Value) {
-        if !matches!(value, Value::F64(_) | Value::F32(_)) {
-            self.converted(value, Lost::Double);
-        }
-    }
-
-    /// Returns an error if a key stands twice, unless that is allowed.
-    #[cold]
-    pub fn twice(&mut self, key: &str, value: &Value) -> Result {
-        if !self.losses.is_strict() {
-            return Ok(());
-        }
-        let expected = "each key once in a map, because a column has one value";
-        let Words { approximate, .. } = self.words;
-        self.lose_field(
-            Lost::Key,
-            key,
-            value,
-            expected,
-            &format!("pass {approximate} to keep the last one"),
-        )
-    }
-
-    /// Records that a field was left out because no column is for it, if that is allowed.
-    #[cold]
-    pub fn has_no_column(&mut self, field: &str, value: &Value) -> Result {
-        let Words { schema, sample, approximate, .. } = self.words;
-        let hint = format!(
-            "pass {schema} with this field, {sample} to look at more documents first if there is no schema, or \
-             {approximate} to leave it out"
-        );
-        self.lose_field(Lost::Field, field, value, "only fields that the schema has", &hint)
-    }
-
-    fn lose_field(
-        &mut self,
-        lost: Lost,
-        field: &str,
-        value: &Value,
-        expected: &str,
-        hint: &str,
-    ) -> Result {
-        self.path.push(Step::Key(field.into()));
-        let result = match self.on_loss {
-            OnLoss::Approximate => {
-                self.note(lost, value.type_name());
-                Ok(())
-            }
-            _ => {
-                let message = format!("found {}, expected {expected}", found(value));
-                Err(misfit(message, self.number, &self.path).hint(hint.to_owned()))
-            }
-        };
-        self.path.pop();
-        result
-    }
-
-    /// Returns a value as text of JSON, if the policy allows that.
-    #[cold]
-    fn as_json(&mut self, value: &Value) -> Result<String> {
-        match self.on_loss {
-            OnLoss::Refuse => {
-                let Words { wrap, schema, .. } = self.words;
-                return Err(self.misfit(value, "text").hint(format!(
-                    "pass {wrap} to get it as text of JSON, or {schema} with a type that holds it"
-                )));
-            }
-            OnLoss::Approximate => self.lose(Lost::Text, value, "text")?,
-            OnLoss::Wrap => self.converted(value, Lost::Text),
-        }
-        let json = json::to_vec(value, OnLoss::Wrap)?;
-        self.add_bytes(json.len());
-        Ok(String::from_utf8_lossy(&json).into_owned())
-    }
-
-    /// Adds to the size of the rows.
-    pub fn add_bytes(&mut self, bytes: usize) {
-        self.bytes += bytes as u64;
-    }
-}
-
 /// Appends an exact value, or, depending on the policy, the nearest or a null.
 macro_rules! put {
     ($builder:expr, $value:expr, $state:expr, $expected:expr, $exact:expr, $nearest:expr) => {{
@@ -402,6 +265,7 @@ fn put_fixed(
         }
         None => {
             state.lose(Lost::Value, value, "binary data of the column's length")?;
+            state.pad(u64::from(width.unsigned_abs()))?;
             builder.append_null();
             Ok(())
         }
@@ -451,7 +315,8 @@ impl Column {
             DataType::Date32 => Column::Date(PrimitiveBuilder::new()),
             DataType::Date64 => Column::DateMillis(PrimitiveBuilder::new()),
             DataType::FixedSizeBinary(width) if *width >= 0 => {
-                Column::FixedBytes(FixedSizeBinaryBuilder::new(*width), *width)
+                // Not `new`, which makes room for 1,024 values of any width.
+                Column::FixedBytes(FixedSizeBinaryBuilder::with_capacity(0, *width), *width)
             }
             DataType::List(field) => Column::List(List::new(field, depth)?),
             DataType::LargeList(field) => Column::LargeList(List::new(field, depth)?),
@@ -484,6 +349,7 @@ impl Column {
             if !nullable {
                 return Err(state.misfit(value, "a value, as the schema says"));
             }
+            state.pad(self.null_bytes())?;
             self.append_null();
             return Ok(());
         }
@@ -575,6 +441,7 @@ impl Column {
                 }
                 _ => {
                     state.lose(Lost::Value, value, &format!("an array of {length} items"))?;
+                    state.pad(list.null_bytes(*length))?;
                     list.append_nulls(*length);
                     Ok(())
                 }
@@ -583,6 +450,7 @@ impl Column {
                 Value::Map(pairs) => inside.append(pairs, state),
                 _ => {
                     state.lose(Lost::Value, value, "a map")?;
+                    state.pad(inside.null_bytes())?;
                     inside.append_null();
                     Ok(())
                 }
@@ -598,7 +466,17 @@ impl Column {
         }
     }
 
-    /// Adds a null.
+    /// Returns the bytes that a null takes, if a type of one length is in the column.
+    pub fn null_bytes(&self) -> u64 {
+        match self {
+            Column::FixedBytes(_, width) => u64::from(width.unsigned_abs()),
+            Column::FixedList(list, length) => list.null_bytes(*length),
+            Column::Struct(inside) => inside.null_bytes(),
+            _ => 0,
+        }
+    }
+
+    /// Adds a null; [`State::pad`] has counted what it takes.
     pub fn append_null(&mut self) {
         leaves!(self, |builder| builder.append_null(), {
             Column::Null(count) => *count += 1,

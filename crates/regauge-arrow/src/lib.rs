@@ -22,6 +22,7 @@ mod nested;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 pub mod rows;
+mod state;
 mod times;
 mod words;
 

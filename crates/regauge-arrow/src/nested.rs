@@ -11,8 +11,9 @@ use arrow_schema::{ArrowError, DataType, FieldRef, Fields};
 use regauge::path::Step;
 use regauge::{Error, ErrorKind, Result, Value};
 
-use crate::column::{Column, State};
+use crate::column::Column;
 use crate::losses::Lost;
+use crate::state::State;
 
 /// Fields, and which of them are present.
 pub struct Struct {
@@ -108,9 +109,13 @@ impl Struct {
                 }
                 None if field.is_nullable() => {
                     state.lack(field.name());
+                    state.pad(column.null_bytes())?;
                     column.append_null();
                 }
-                _ if field.is_nullable() => column.append_null(),
+                _ if field.is_nullable() => {
+                    state.pad(column.null_bytes())?;
+                    column.append_null();
+                }
                 _ => {
                     state.path.push(Step::Key(field.name().as_str().into()));
                     return Err(state.misfit(&Value::Null, "a value, as the schema says"));
@@ -125,6 +130,11 @@ impl Struct {
     pub fn append_null(&mut self) {
         self.columns.iter_mut().for_each(Column::append_null);
         self.nulls.append_null();
+    }
+
+    /// Returns the bytes that a null takes in columns of one length.
+    pub fn null_bytes(&self) -> u64 {
+        self.columns.iter().map(Column::null_bytes).fold(0, u64::saturating_add)
     }
 
     /// Returns the columns as a table's.
@@ -187,6 +197,11 @@ impl List {
     pub fn append_null(&mut self) {
         self.ends.push(self.count);
         self.nulls.append_null();
+    }
+
+    /// Returns the bytes that a null takes where all lists are of one length.
+    pub fn null_bytes(&self, length: i32) -> u64 {
+        u64::from(length.unsigned_abs()).saturating_mul(self.items.null_bytes().max(8))
     }
 
     /// Adds a null where all lists are of one length, which it has too.

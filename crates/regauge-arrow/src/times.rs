@@ -13,8 +13,9 @@ use arrow_array::types::{
 use arrow_schema::{DataType, TimeUnit};
 use regauge::{Result, Value};
 
-use crate::column::{State, put};
+use crate::column::put;
 use crate::exact::{clock, duration, units};
+use crate::state::State;
 
 /// The values of a column, in the unit of its type.
 pub enum Times {

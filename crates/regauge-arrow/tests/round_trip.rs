@@ -308,3 +308,39 @@ fn a_schema_of_others() {
     let found = read(written(&rows, &near, &Losses::new()).unwrap(), &Limits::default()).unwrap();
     assert_eq!((&found[0]["pair"], &found[1]["pair"]), (&Value::Null, &rows[1]["pair"]));
 }
+
+/// A null takes as much as any value in a column of one length, and a schema may ask for any.
+#[test]
+fn nulls_of_any_length_are_bounded() {
+    let bytes = |width| DataType::FixedSizeBinary(width);
+    let items =
+        |of, length| DataType::FixedSizeList(Arc::new(Field::new("item", of, true)), length);
+    let list = |of| DataType::List(Arc::new(Field::new("item", of, true)));
+    let inside = |of| DataType::Struct(vec![Field::new("in", of, true)].into());
+    let nulls = |count| Value::Array(vec![Value::Null; count]);
+    let write = |of: DataType, value: Option<Value>| {
+        let schema = Schema::new(vec![Field::new("a", of, true)]);
+        let how = regauge_arrow::parquet::How { schema: Some(Arc::new(schema)), ..how() };
+        let row = value.map_or_else(|| map([]), |value| map([("a", value)]));
+        written(&[row.clone(), row], &how, &Losses::new())
+    };
+    for (of, value) in [
+        (bytes(i32::MAX), None),
+        (bytes(i32::MAX), Some(Value::Null)),
+        (items(DataType::Int8, i32::MAX), None),
+        (items(items(DataType::Int8, 1 << 20), 1 << 20), Some(Value::Null)),
+        (inside(items(bytes(1 << 10), 1 << 20)), None),
+        (list(bytes(1 << 20)), Some(nulls(600))),
+    ] {
+        let error = write(of.clone(), value).unwrap_err();
+        assert_eq!(error.kind(), regauge::ErrorKind::Limit, "{of}: {error}");
+        assert!(error.to_string().contains("found nulls in columns of one length"), "{error}");
+    }
+    for (of, value) in [
+        (bytes(1 << 20), None),
+        (inside(items(bytes(8), 3)), Some(Value::Null)),
+        (list(items(DataType::Int8, 3)), Some(nulls(600))),
+    ] {
+        write(of.clone(), value).unwrap_or_else(|error| panic!("{of}: {error}"));
+    }
+}

@@ -291,18 +291,16 @@ fn options_without_effect_are_answered_with_a_warning() {
         ran.stderr
     };
     let json = |flags: &str| format!("convert - - --from json --to msgpack {flags}");
-    assert_eq!(
-        warning(&json("--csv-header no"), b"[1]"),
-        "warning: --csv-header has no effect: it is for CSV or TSV, and this converts JSON to MessagePack\n"
-    );
-    assert_eq!(
-        warning(&json("--pretty --json-comments"), b"[1]"),
-        "warning: --pretty has no effect: it is for writing JSON, and this converts JSON to MessagePack\n"
-    );
-    assert_eq!(
-        warning(&json("--parquet-sample=5"), b"[1]"),
-        "warning: --parquet-sample has no effect: it is for writing Parquet, and this converts JSON to MessagePack\n"
-    );
+    for (flags, flag, formats) in [
+        ("--csv-header no", "--csv-header", "CSV or TSV"),
+        ("--pretty --json-comments", "--pretty", "writing JSON"),
+        ("--parquet-sample=5", "--parquet-sample", "writing Parquet"),
+    ] {
+        let line = format!(
+            "warning: {flag} has no effect: it is for {formats}, and this converts JSON to MessagePack\n"
+        );
+        assert_eq!(warning(&json(flags), b"[1]"), line);
+    }
     assert_eq!(
         warning(&json("--seed 7"), b"[1]"),
         "warning: --seed has no effect without --sample\n"

@@ -7,7 +7,7 @@ use std::io::{IoSlice, IoSliceMut, Read, Result, Write};
 /// another thread.
 pub(crate) struct Here<S>(S);
 
-// SAFETY: whoever creates one promises that it stays on its thread: see `Here::new`.
+// SAFETY: `Here::new` requires that the stream is used and dropped on its thread, so it never moves to another.
 unsafe impl<S> Send for Here<S> {}
 
 impl<S> Here<S> {
