@@ -32,6 +32,10 @@ pub(super) enum Kind {
     Array,
     /// Keys and values.
     Map,
+    /// The same, where some of the keys may be equal to others in Ruby.
+    WatchedMap,
+    /// The same, where no key equals another: they are compared by identity.
+    IdentityMap,
     /// Symbols and values: fields, instance variables.
     Fields,
     /// Keys, each followed by a true.
@@ -115,6 +119,27 @@ impl<'o> Counted<'o> {
     #[inline]
     pub fn kind(&self) -> Kind {
         self.stack.last().map_or(Kind::Array, |open| open.kind)
+    }
+
+    /// Watches the keys of the current container, which is a map.
+    pub fn watch(&mut self) {
+        if let Some(open) = self.stack.last_mut() {
+            open.kind = Kind::WatchedMap;
+        }
+    }
+
+    /// Returns the entries of the current container so far, or nothing if some are no longer in memory.
+    pub fn entries(&mut self) -> Option<&[u8]> {
+        // The counts in it are final then.
+        self.splice();
+        let open = self.stack.last()?;
+        let width = match (open.promised, open.width) {
+            (UNKNOWN, 0) => LONG_BYTES,
+            (UNKNOWN, width) => usize::from(width),
+            (promised, _) => long_bytes(checked(promised).ok()?).1,
+        };
+        let at = open.at.checked_sub(self.out.base())? as usize;
+        self.out.held().get(at + width..)
     }
 
     #[inline(always)]

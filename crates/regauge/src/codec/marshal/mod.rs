@@ -9,6 +9,7 @@ mod classes;
 mod counted;
 mod direct;
 mod encoding;
+mod equal;
 mod float;
 mod keys;
 mod known;

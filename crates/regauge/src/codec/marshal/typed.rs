@@ -224,14 +224,15 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Begins a map with pending state. Returns the byte of the hash that it is written as, or
-    /// `None` if it has already begun.
+    /// Begins a map with pending state. Returns the byte of the hash that it is written as, and the
+    /// kind of its entries, or `None` if it has already begun.
     #[inline(never)]
-    pub(super) fn prepare_map(&mut self, len: Option<u64>) -> Result<Option<u8>> {
+    pub(super) fn prepare_map(&mut self, len: Option<u64>) -> Result<Option<(u8, Kind)>> {
         self.start()?;
         let kind = match std::mem::take(&mut self.pending.expects) {
-            Expects::Anything | Expects::Hash => HASH,
-            Expects::HashWithDefault => HASH_DEFAULT,
+            Expects::Anything => (HASH, Kind::Map),
+            Expects::Hash => (HASH, Kind::IdentityMap),
+            Expects::HashWithDefault => (HASH_DEFAULT, Kind::Map),
             Expects::Fields => {
                 self.clear();
                 self.counted.begin(Kind::Fields, len, 0)?;

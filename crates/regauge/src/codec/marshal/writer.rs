@@ -12,14 +12,17 @@
 use std::collections::HashMap;
 
 use super::counted::{Counted, Kind};
+use super::equal::{self, Clash, EqualKeys, KEYS_MAX};
 use super::typed::{Frame, Pending};
 use super::types::*;
 use super::{Options, classes, float, moment};
 use crate::bytes::buffer::Out;
+use crate::model::hint::Hint;
 use crate::model::number;
+use crate::model::option::Opt;
 use crate::model::value::Value;
 use crate::policy::event::{BigInt, Ext, Sink, Type};
-use crate::policy::fidelity::{self, Fidelity};
+use crate::policy::fidelity::{self, Fidelity, LossKind, OnLoss};
 use crate::policy::notation;
 use crate::{Error, Result};
 
@@ -45,6 +48,8 @@ pub struct Writer<'o> {
     pub(super) encodings: HashMap<Box<str>, u64>,
     /// Anchored values.
     pub(super) anchors: HashMap<u64, Anchored>,
+    /// Of the open maps of [`Kind::WatchedMap`].
+    equal_keys: EqualKeys,
     mark: Mark,
 }
 
@@ -63,6 +68,8 @@ struct Mark {
     begun: bool,
     objects: u64,
     symbols: u32,
+    /// How many maps are watched.
+    watched: usize,
 }
 
 impl<'o> Writer<'o> {
@@ -82,6 +89,7 @@ impl<'o> Writer<'o> {
             tail: None,
             encodings: HashMap::new(),
             anchors: HashMap::new(),
+            equal_keys: EqualKeys::default(),
             mark: Mark::default(),
         }
     }
@@ -288,6 +296,70 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
+    /// Adds a key to those of its map; returns whether Ruby takes it for another one. Watches the map if that may be.
+    #[inline(never)]
+    fn clash(&mut self, k: &Value) -> Option<Clash> {
+        let kind = equal::Kind::of(k)?;
+        if self.counted.kind() == Kind::Map {
+            if kind == equal::Kind::Text {
+                return None;
+            }
+            self.counted.watch();
+            self.equal_keys.open();
+            self.look_back();
+        }
+        self.equal_keys.add(k)
+    }
+
+    /// Adds the texts among the earlier keys of a map, which was not watched so far.
+    fn look_back(&mut self) {
+        if self.counted.count == 0 {
+            return;
+        }
+        let Writer { counted, equal_keys, .. } = self;
+        match counted.entries() {
+            Some(entries) => equal::texts(entries, |text| {
+                equal_keys.add_string(equal::Kind::Text, text);
+            }),
+            None => equal_keys.forget(equal::Kind::Text),
+        }
+    }
+
+    /// Applies the policy to a key that Ruby takes for another one of its map: in the notation it is a key of its own.
+    #[cold]
+    fn equal_key(&mut self, k: &Value, clash: Clash) -> Result {
+        match (self.fidelity.policy(), k) {
+            (OnLoss::Refuse, _) => {}
+            // There is no other text for text.
+            (OnLoss::Approximate, Value::Text(text)) => {
+                let found = format!("the key {k} beside an equal one");
+                self.fidelity.note(LossKind::Key, found, "both, of which Ruby keeps one");
+                return self.plain_text(text);
+            }
+            _ => return fidelity::key_value(self, k),
+        }
+        let message = match clash {
+            Clash::Equal => format!(
+                "found the key {k}, which equals another key of the map in Ruby: a Hash keeps only one of them"
+            ),
+            Clash::Unknown => format!(
+                "found the key {k} in a map whose earlier keys are no longer known, or are more than {KEYS_MAX}: Ruby \
+                 may take it for one of them"
+            ),
+        };
+        let wrap = Hint::set(Opt::OnLoss, "wrap").to("write it in the notation (reversible)");
+        Err(Error::new(crate::ErrorKind::Refused, message).hint(wrap))
+    }
+
+    /// Writes a text key of a map that has no fast path.
+    #[cold]
+    pub(super) fn watched_text(&mut self, k: &str) -> Result {
+        match self.equal_keys.add_string(equal::Kind::Text, k.as_bytes()) {
+            Some(clash) => self.equal_key(&Value::Text(k.to_owned()), clash),
+            None => self.plain_text(k),
+        }
+    }
+
     pub(super) fn fixnum(&mut self, v: i32) {
         self.counted.out.push(FIXNUM);
         self.long(v);
@@ -366,6 +438,8 @@ impl Sink for Writer<'_> {
         match self.counted.kind() {
             Kind::Map => self.plain_text(k),
             Kind::Fields => self.text_symbol(k),
+            Kind::WatchedMap => self.watched_text(k),
+            Kind::IdentityMap => self.plain_text(k),
             _ => self.special_key(k),
         }
     }
@@ -390,22 +464,26 @@ impl Sink for Writer<'_> {
     }
     #[inline]
     fn begin_map(&mut self, len: Option<u64>) -> Result {
-        let mut kind = HASH;
+        let (mut byte, mut kind) = (HASH, Kind::Map);
         if !self.plain {
             match self.prepare_map(len)? {
-                Some(found) => kind = found,
+                Some(found) => (byte, kind) = found,
                 None => return Ok(()),
             }
         }
         self.objects += 1;
         self.counted.room(1)?;
-        self.counted.out.push(kind);
-        self.counted.begin(Kind::Map, len, 0)
+        self.counted.out.push(byte);
+        self.counted.begin(kind, len, 0)
     }
     #[inline]
     fn end_map(&mut self) -> Result {
         match self.counted.kind() {
             Kind::Ivars | Kind::Default => self.end_wrapper_map()?,
+            Kind::WatchedMap => {
+                self.equal_keys.close();
+                self.counted.end()?;
+            }
             _ => self.counted.end()?,
         }
         self.settle();
@@ -475,12 +553,20 @@ impl Sink for Writer<'_> {
         if written { Ok(()) } else { fidelity::ext(self, v) }
     }
     fn key_value(&mut self, k: &Value) -> Result {
-        match (self.counted.kind(), k) {
-            (Kind::Map, Value::Ext(name)) if matches!(name.as_ext(), Ext::Symbol(_)) => {
+        let kind = self.counted.kind();
+        match (kind, k) {
+            (Kind::Map | Kind::WatchedMap | Kind::IdentityMap, Value::Ext(name))
+                if matches!(name.as_ext(), Ext::Symbol(_)) =>
+            {
                 let Ext::Symbol(name) = name.as_ext() else { unreachable!("just matched") };
                 self.text_symbol(name)
             }
-            (Kind::Map, k) => {
+            (Kind::Map | Kind::WatchedMap | Kind::IdentityMap, k) => {
+                if kind != Kind::IdentityMap
+                    && let Some(clash) = self.clash(k)
+                {
+                    return self.equal_key(k, clash);
+                }
                 // A key is not an entry.
                 let count = self.counted.count;
                 k.drive(self)?;
@@ -521,6 +607,7 @@ impl crate::Writer for Writer<'_> {
         self.tail = None;
         self.encodings.clear();
         self.anchors.clear();
+        debug_assert!(self.equal_keys.depth() == 0, "a map is forgotten when it ends");
         Ok(())
     }
     fn finish(&mut self) -> Result {
@@ -528,12 +615,16 @@ impl crate::Writer for Writer<'_> {
     }
     fn checkpoint(&mut self) {
         let symbols = self.symbols.len() as u32;
-        self.mark = Mark { begun: self.begun, objects: self.objects, symbols };
+        let watched = self.equal_keys.depth();
+        self.mark = Mark { begun: self.begun, objects: self.objects, symbols, watched };
         self.counted.checkpoint();
     }
     fn rollback(&mut self) {
         self.counted.rollback();
-        let Mark { begun, objects, symbols } = self.mark;
+        let Mark { begun, objects, symbols, watched } = self.mark;
+        while self.equal_keys.depth() > watched {
+            self.equal_keys.close();
+        }
         (self.begun, self.objects) = (begun, objects);
         self.symbols.retain(|_, index| *index < symbols);
         self.encodings.retain(|_, object| *object < objects);
