@@ -327,7 +327,8 @@ pub struct Measure {
     /// contenders on the rest
     #[arg(long)]
     pub common: bool,
-    /// Total time in seconds, approximately [default: 57, 30 more with JRuby; 14.8 with --quick]
+    /// Total time in seconds, approximately; below 20, a quick look [default: 57, 30 more with JRuby;
+    /// 14.8 with --quick]
     #[arg(long, value_name = "SECONDS")]
     pub budget: Option<u64>,
     /// Take a quick look: 15 seconds, with short samples

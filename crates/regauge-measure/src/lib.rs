@@ -28,7 +28,7 @@ pub use plan::contender::{Contender, Source, all as contenders};
 pub use plan::input::{InputFile, files_in, name_in, note_of_unknown};
 pub use plan::native::{program, serve as serve_native};
 pub use plan::nearest::nearest;
-pub use plan::options::{Allow, Options, PartSize, Progress, Quiet, Stage};
+pub use plan::options::{Allow, Options, PartSize, Progress, QUICK_BELOW, Quiet, Stage};
 pub use plan::{sample, setup};
 pub use run::process::end_all;
 pub use run::safety;

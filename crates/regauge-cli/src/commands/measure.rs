@@ -10,8 +10,8 @@ use std::time::Duration;
 use comfy_table::{Table, presets};
 use regauge::Format;
 use regauge_measure::{
-    Error, InputFile, Options, Report, compare, files_in, has_program, name_in, note_of_unknown,
-    run as measure, safety, setup,
+    Error, InputFile, Options, QUICK_BELOW, Report, compare, files_in, has_program, name_in,
+    note_of_unknown, run as measure, safety, setup,
 };
 use regauge_report::{render_comparison, render_safety};
 
@@ -76,11 +76,12 @@ pub fn run(arguments: &Measure) -> Result {
     options.interpreters = interpreters(arguments)?;
     options.common = arguments.common;
     options.rounds = arguments.rounds;
-    if arguments.quick {
+    let budget = arguments.budget.map(Duration::from_secs);
+    if arguments.quick || budget.is_some_and(|budget| budget < QUICK_BELOW) {
         options.make_quick();
     }
-    if let Some(budget) = arguments.budget {
-        options.budget = Duration::from_secs(budget);
+    if let Some(budget) = budget {
+        options.budget = budget;
         options.slow_start = Duration::ZERO;
     }
     options.pin = !arguments.no_pin;

@@ -4,6 +4,7 @@
 
 use std::time::{Duration, Instant};
 
+use super::data::Data;
 use crate::judge::fill::no_times;
 use crate::judge::summary;
 use crate::judge::verdict::{self, Untimed};
@@ -22,14 +23,9 @@ use crate::run::timed;
 const TURNS: usize = 4;
 
 /// The inputs for checking them again.
-pub(crate) struct Finals<'f> {
+pub(super) struct Finals<'f> {
     pub check: &'f Check<'f>,
-    pub part: &'f References,
-    pub part_gzip: &'f [(String, u64)],
-    pub whole: &'f References,
-    pub gzip: &'f [(String, u64)],
-    /// Whether those are scaled from the part.
-    pub is_gzip_scaled: bool,
+    pub data: &'f Data,
 }
 
 impl Finals<'_> {
@@ -63,7 +59,8 @@ impl Finals<'_> {
                     continue;
                 }
                 let row = self.row(report, *index);
-                if let Some(fallen) = row.and_then(|row| settle(row, outcome, self.is_gzip_scaled))
+                if let Some(fallen) =
+                    row.and_then(|row| settle(row, outcome, self.data.is_gzip_scaled))
                 {
                     untimed.push(fallen);
                 }
@@ -100,8 +97,8 @@ impl Finals<'_> {
             outputs: self.check.outputs,
         };
         let (contender, launch) = (&self.check.contenders[index], &self.check.launches[index]);
-        let gzip = |name: &str| gzip_of(self.gzip, name);
-        check::check(contender, launch, self.whole, &gzip, folder, &terms)
+        let gzip = |name: &str| gzip_of(&self.data.whole_gzip, name);
+        check::check(contender, launch, &self.data.whole, &gzip, folder, &terms)
     }
 
     fn index(&self, row: &Row) -> Option<usize> {
@@ -119,14 +116,15 @@ impl Finals<'_> {
     /// Scales the output of a library from the part to the whole, as regauge's own bytes of that
     /// format grow.
     pub(crate) fn enlarge(&self, report: &mut Report) {
+        let data = self.data;
         let sizes = |references: &References, gzip: &[(String, u64)], format: &str| {
             let same = references.list.iter().find(|one| one.name() == format);
             same.or(references.list.first())
                 .map_or((1, 1), |one| (one.bytes.max(1), gzip_of(gzip, &one.name()).max(1)))
         };
         for row in &mut report.rows {
-            let part = sizes(self.part, self.part_gzip, &row.format);
-            let whole = sizes(self.whole, self.gzip, &row.format);
+            let part = sizes(&data.timed, &data.gzip, &row.format);
+            let whole = sizes(&data.whole, &data.whole_gzip, &row.format);
             row.output_bytes = row.output_bytes.map(|bytes| grown(bytes, part.0, whole.0));
             row.output_gzip_bytes =
                 row.output_gzip_bytes.map(|bytes| grown(bytes, part.1, whole.1));

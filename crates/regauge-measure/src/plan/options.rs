@@ -198,6 +198,9 @@ impl Options {
     }
 }
 
+/// A smaller budget has room for a quick look only ([`Options::make_quick`]).
+pub const QUICK_BELOW: Duration = Duration::from_secs(20);
+
 /// Which data is timed on a part, in bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct PartSize {

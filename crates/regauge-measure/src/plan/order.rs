@@ -8,7 +8,7 @@ use crate::model::runtime::{Places, RunnerFile, Runtime};
 use crate::model::wire::{Gives, Wire};
 use crate::plan::contender::{self, Contender};
 use crate::plan::input::Files;
-use crate::plan::options::Options;
+use crate::plan::options::{Options, QUICK_BELOW};
 use crate::plan::reference::{Needed, References, Shape};
 use crate::plan::{folders, launch, nearest};
 
@@ -192,9 +192,10 @@ fn leave_out_slow_to_start(
         list.retain(|one| one.runtime != runner.runtime);
         if list.len() < before && runner.command(given.as_deref(), &places).is_ok() {
             references.notes.push(format!(
-                "{} takes seconds to start, so --quick leaves it out; without --quick, or with --only \
-                 {}, it takes part.",
+                "{} takes seconds to start, so a quick look leaves it out; with a budget of {} s or more, \
+                 or with --only {}, it takes part.",
                 runner.runtime.name(),
+                QUICK_BELOW.as_secs(),
                 runner.runtime.id()
             ));
         }
