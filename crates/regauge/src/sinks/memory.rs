@@ -212,8 +212,8 @@ pub fn write_values(values: &[Value], options: &Options) -> Result<(Vec<u8>, Sum
 ///
 /// # Errors
 /// Those of `next`, of the policy and of the writer, with the path.
-pub fn write_each<'a>(
-    next: impl FnMut() -> Result<Option<Value>>,
+pub fn write_each<'a, V: Borrow<Value>>(
+    next: impl FnMut() -> Result<Option<V>>,
     output: impl Output + Send + 'a,
     options: &Options,
 ) -> Result<Summary> {

@@ -33,7 +33,7 @@ use crate::plan::input::Files;
 use crate::plan::parallel;
 use catalogue::{is_about_a_record, leave_out, records_refused, to_utf8};
 use spans::{keep_documents, spans_of};
-use write::{Written, write_data};
+use write::{Document, Originals, Written, write_data};
 
 /// The number of formats written at once: each holds a whole document in memory.
 const THREADS_MAX: usize = 2;
@@ -213,6 +213,11 @@ impl References {
                 one
             })
             .collect();
+        let document = match shape {
+            Shape::Document => Document::read(&path)?,
+            _ => None,
+        };
+        let originals = document.as_ref().map_or(Originals::Base(&path), Originals::One);
         let tried = parallel::map(&targets, THREADS_MAX, &|one| match shape {
             Shape::Catalogue => {
                 let mut options = convert_options(Format::MarcJson, one.format, false);
@@ -220,7 +225,7 @@ impl References {
                 Tried::Records(rewrite_with(&path, &one.path, &options).map(drop))
             }
             _ => Tried::Data(write_data(
-                &path,
+                &originals,
                 (one.format, one.protocol),
                 shape == Shape::Stream,
                 &one.path,

@@ -4,6 +4,7 @@
 //! is written, and the difference is found by reading it back and comparing. So a loss of the
 //! format is never mistaken for a loss of a library, and is always reported.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::path::Path;
 
@@ -30,36 +31,118 @@ pub(super) enum Written {
 /// A format, and the protocol of a pickle if it is not the default.
 type Target = (Format, Option<u8>);
 
-/// Writes the documents of a base file in a format.
+/// The documents as they were given.
+pub(super) enum Originals<'o> {
+    /// Those of a base file.
+    Base(&'o Path),
+    /// One, read once for all formats: threads that each build a large document wait for memory most of the time.
+    One(&'o Document),
+}
+
+/// One document.
+pub(super) struct Document {
+    in_map: Value,
+}
+
+impl Document {
+    /// Reads the only document of a base file.
+    pub(super) fn read(base: &Path) -> Result<Option<Document>, Error> {
+        let document = Values::open_base(base)?.next();
+        let document = document.map_err(|error| Error::Input(super::told(&error)))?;
+        Ok(document.map(|document| Document { in_map: in_map(document) }))
+    }
+
+    fn value(&self) -> &Value {
+        let Value::Map(pairs) = &self.in_map else { unreachable!("made by in_map") };
+        &pairs[0].1
+    }
+}
+
+/// The documents, one after the other.
+enum Given<'o> {
+    Base(Values<'static>),
+    One(Option<&'o Document>),
+}
+
+impl<'o> Originals<'o> {
+    fn open(&self) -> Result<Given<'o>, Error> {
+        Ok(match self {
+            Originals::Base(base) => Given::Base(Values::open_base(base)?),
+            Originals::One(document) => Given::One(Some(document)),
+        })
+    }
+}
+
+impl<'o> Given<'o> {
+    fn next(&mut self) -> regauge::Result<Option<Cow<'o, Value>>> {
+        match self {
+            Given::Base(values) => Ok(values.next()?.map(Cow::Owned)),
+            Given::One(document) => Ok(document.take().map(|one| Cow::Borrowed(one.value()))),
+        }
+    }
+}
+
+/// Writes documents in a format.
 pub(super) fn write_data(
-    base: &Path,
+    originals: &Originals,
     target: Target,
     is_stream: bool,
     out: &Path,
 ) -> Result<Written, Error> {
-    let strict = match attempt(base, target, is_stream, out, OnLoss::Refuse)? {
-        Ok(false) => return Ok(Written::Done(Vec::new())),
-        other => other,
-    };
-    if strict.is_err()
-        && let Err(reason) = attempt(base, target, is_stream, out, OnLoss::Approximate)?
-    {
-        let place = reason.path().map_or(String::new(), |path| format!(" (at {path})"));
-        return Ok(Written::LeftOut(format!("{}{place}", reason.message())));
+    let mut strict = attempt(originals, target, is_stream, out, OnLoss::Refuse)?;
+    if let Ok(Changes { values: false, into_maps }) = strict {
+        return Ok(Written::Done(into_maps.into_iter().collect()));
     }
-    Ok(Written::Done(losses(base, out, target.0)?))
+    if strict.is_err() {
+        strict = attempt(originals, target, is_stream, out, OnLoss::Approximate)?;
+    }
+    match strict {
+        Err(reason) => {
+            let place = reason.path().map_or(String::new(), |path| format!(" (at {path})"));
+            Ok(Written::LeftOut(format!("{}{place}", reason.message())))
+        }
+        Ok(Changes { into_maps, .. }) => {
+            let mut list = losses(originals, out, target.0)?;
+            list.splice(0..0, into_maps);
+            Ok(Written::Done(list))
+        }
+    }
 }
 
-/// Returns whether the documents had to be changed before they could be written; or why they cannot
-/// be.
+/// What was changed before documents were written.
+#[derive(Default)]
+struct Changes {
+    /// Whether values in them were.
+    values: bool,
+    /// The documents that were put into a map, because one of BSON is a map.
+    into_maps: Option<Loss>,
+}
+
+impl Changes {
+    fn put_into_map(&mut self, document: &Value, number: u64) {
+        let into_maps = self.into_maps.get_or_insert_with(|| {
+            let what = document.type_name();
+            let example = Example {
+                document: number,
+                path: "$".into(),
+                before: what.into(),
+                after: format!("a map with {what} under the key \"\""),
+            };
+            Loss { kind: "document to map".into(), count: 0, examples: vec![example] }
+        });
+        into_maps.count += 1;
+    }
+}
+
+/// Returns what had to be changed before the documents could be written; or why they cannot be.
 fn attempt(
-    base: &Path,
+    originals: &Originals,
     (format, protocol): Target,
     is_stream: bool,
     out: &Path,
     on_loss: OnLoss,
-) -> Result<regauge::Result<bool>, Error> {
-    let mut documents = Values::open_base(base)?;
+) -> Result<regauge::Result<Changes>, Error> {
+    let mut documents = originals.open()?;
     let file = File::create(out).map_err(Error::io("write", out))?;
     let output = FileOutput::new(file).map_err(Error::io("write", out))?;
     let mut options = convert::Options::new(Format::Msgpack, format);
@@ -71,15 +154,22 @@ fn attempt(
     if on_loss == OnLoss::Approximate {
         options.objects = Some(Objects::Data);
     }
-    let mut changed = false;
-    let next = || -> regauge::Result<Option<Value>> {
+    let (mut changes, mut number) = (Changes::default(), 0);
+    let next = || -> regauge::Result<Option<Cow<Value>>> {
         let Some(document) = documents.next()? else { return Ok(None) };
-        let (document, is_changed) = prepared(document, format)?;
-        changed |= is_changed;
-        Ok(Some(document))
+        number += 1;
+        let document = prepared(document, format, &mut changes.values)?;
+        if format != Format::Bson || matches!(*document, Value::Map(_)) {
+            return Ok(Some(document));
+        }
+        changes.put_into_map(&document, number);
+        Ok(Some(match (document, originals) {
+            (Cow::Borrowed(_), Originals::One(one)) => Cow::Borrowed(&one.in_map),
+            (document, _) => Cow::Owned(in_map(document.into_owned())),
+        }))
     };
     match write_each(next, output, &options) {
-        Ok(_) => Ok(Ok(changed)),
+        Ok(_) => Ok(Ok(changes)),
         Err(error) => match error.kind() {
             ErrorKind::Refused | ErrorKind::Unrepresentable | ErrorKind::Limit => Ok(Err(error)),
             _ => Err(Error::Input(super::told(&error))),
@@ -87,29 +177,30 @@ fn attempt(
     }
 }
 
-/// Returns a document as the writer gets it, and whether that changes it.
-fn prepared(document: Value, format: Format) -> regauge::Result<(Value, bool)> {
-    let mut changed = false;
-    let mut document = document;
-    if matches!(format, Format::Yaml | Format::Marshal | Format::Pickle) {
-        drop_classes(&mut document, format, &mut changed);
+/// Returns a document as the writer gets it, and sets `changed` if that or the format changes it.
+fn prepared<'v>(
+    mut document: Cow<'v, Value>,
+    format: Format,
+    changed: &mut bool,
+) -> regauge::Result<Cow<'v, Value>> {
+    let has_classes = matches!(format, Format::Yaml | Format::Marshal | Format::Pickle);
+    let is_class = |value: &Value| matches!(value, Value::Typed(t, _) if !is_harmless(t, format));
+    if has_classes && contains(&document, &is_class) {
+        drop_classes(document.to_mut(), format);
+        *changed = true;
     }
     // CBOR has references, but as tags of an extension that most libraries hand on as they are.
-    if !matches!(format, Format::Yaml | Format::Marshal | Format::Pickle)
-        && contains(&document, &|value| matches!(value, Value::Anchor(..) | Value::Alias(_)))
-    {
+    let is_reference = |value: &Value| matches!(value, Value::Anchor(..) | Value::Alias(_));
+    if !has_classes && contains(&document, &is_reference) {
         let (value, count) = without_references(&document, &Limits::default())?;
-        document = value;
-        changed |= count > 0;
+        document = Cow::Owned(value);
+        *changed |= count > 0;
     }
     // Text formats keep the digits of a decimal, but as a number, which all libraries read as a
     // double.
-    changed |= format.is_text() && contains(&document, &|value| matches!(value, Value::Decimal(_)));
-    if format == Format::Bson && !matches!(document, Value::Map(_)) {
-        document = in_map(document);
-        changed = true;
-    }
-    Ok((document, changed))
+    *changed |=
+        format.is_text() && contains(&document, &|value| matches!(value, Value::Decimal(_)));
+    Ok(document)
 }
 
 /// Wraps a value in a map under the empty key, because a BSON document is a map.
@@ -120,23 +211,20 @@ fn in_map(document: Value) -> Value {
 /// Takes away what makes a library look for a class, and perhaps run its code: contenders are
 /// given data only. What Python itself has, and Ruby's regular expressions, encodings and defaults
 /// of hashes, name no class of the user's.
-fn drop_classes(value: &mut Value, format: Format, changed: &mut bool) {
+fn drop_classes(value: &mut Value, format: Format) {
     match value {
-        Value::Array(values) => {
-            values.iter_mut().for_each(|value| drop_classes(value, format, changed));
-        }
+        Value::Array(values) => values.iter_mut().for_each(|value| drop_classes(value, format)),
         Value::Map(pairs) => {
             for (key, value) in pairs {
-                drop_classes(key, format, changed);
-                drop_classes(value, format, changed);
+                drop_classes(key, format);
+                drop_classes(value, format);
             }
         }
-        Value::Anchor(_, inside) => drop_classes(inside, format, changed),
+        Value::Anchor(_, inside) => drop_classes(inside, format),
         Value::Typed(t, inside) => {
-            drop_classes(inside, format, changed);
+            drop_classes(inside, format);
             if !is_harmless(t, format) {
                 *value = std::mem::replace(inside, Value::Null);
-                *changed = true;
             }
         }
         _ => {}
@@ -177,45 +265,30 @@ fn contains(value: &Value, kind: &dyn Fn(&Value) -> bool) -> bool {
     kind(value)
         || match value {
             Value::Array(values) => values.iter().any(|value| contains(value, kind)),
-            Value::Map(pairs) => pairs.iter().any(|(_, value)| contains(value, kind)),
+            Value::Map(pairs) => {
+                pairs.iter().any(|(key, value)| contains(key, kind) || contains(value, kind))
+            }
             Value::Typed(_, inside) | Value::Anchor(_, inside) => contains(inside, kind),
             _ => false,
         }
 }
 
 /// Returns what the written documents lost from the originals.
-fn losses(base: &Path, out: &Path, format: Format) -> Result<Vec<Loss>, Error> {
-    let (mut before, mut after) = (Values::open_base(base)?, Values::open(out, format)?);
+fn losses(originals: &Originals, out: &Path, format: Format) -> Result<Vec<Loss>, Error> {
+    let (mut before, mut after) = (originals.open()?, Values::open(out, format)?);
     let here = |error: regauge::Error| Error::Input(super::told(&error));
     let mut comparison = Comparison::new();
-    let mut put_into_maps = Loss { kind: "document to map".into(), count: 0, examples: Vec::new() };
-    let mut number = 0;
     while let Some(original) = before.next().map_err(here)? {
-        number += 1;
         let mut copy = after.next().map_err(here)?;
-        if format == Format::Bson && !matches!(original, Value::Map(_)) {
+        if format == Format::Bson && !matches!(*original, Value::Map(_)) {
             copy = match copy {
                 Some(Value::Map(mut pairs)) if pairs.len() == 1 => pairs.pop().map(|pair| pair.1),
                 other => other,
             };
-            put_into_maps.count += 1;
-            if put_into_maps.examples.is_empty() {
-                let what = original.type_name();
-                put_into_maps.examples.push(Example {
-                    document: number,
-                    path: "$".into(),
-                    before: what.into(),
-                    after: format!("a map with {what} under the key \"\""),
-                });
-            }
         }
         comparison.next(Some(&original), copy.as_ref());
     }
-    let mut list: Vec<Loss> = comparison.changes().iter().map(Loss::of).collect();
-    if put_into_maps.count > 0 {
-        list.insert(0, put_into_maps);
-    }
-    Ok(list)
+    Ok(comparison.changes().iter().map(Loss::of).collect())
 }
 
 #[cfg(test)]
@@ -239,7 +312,7 @@ mod tests {
     fn of(format: Format, documents: &[Value]) -> Vec<(String, u64)> {
         let (folder, base) = base(documents);
         let out = folder.path().join("out");
-        match write_data(&base, (format, None), true, &out).unwrap() {
+        match write_data(&Originals::Base(&base), (format, None), true, &out).unwrap() {
             Written::Done(losses) => {
                 losses.into_iter().map(|loss| (loss.kind, loss.count)).collect()
             }
@@ -263,7 +336,9 @@ mod tests {
             let (folder, base) = base(std::slice::from_ref(&kind.example));
             for format in FORMATS {
                 let out = folder.path().join("out");
-                let losses = match write_data(&base, (format, None), true, &out).unwrap() {
+                let losses = match write_data(&Originals::Base(&base), (format, None), true, &out)
+                    .unwrap()
+                {
                     Written::Done(losses) => losses,
                     Written::LeftOut(reason) => {
                         // Without references, a cycle has no end.
@@ -271,6 +346,18 @@ mod tests {
                         continue;
                     }
                 };
+                let document = Document::read(&base).unwrap().unwrap();
+                let own = folder.path().join("own");
+                let one = Originals::One(&document);
+                let Written::Done(again) = write_data(&one, (format, None), true, &own).unwrap()
+                else {
+                    panic!("{}, {format}: left out", kind.name)
+                };
+                assert!(std::fs::read(&own).unwrap() == std::fs::read(&out).unwrap());
+                let kinds = |list: &[Loss]| -> Vec<(String, u64)> {
+                    list.iter().map(|loss| (loss.kind.clone(), loss.count)).collect()
+                };
+                assert_eq!(kinds(&again), kinds(&losses), "{}, {format}", kind.name);
                 // What the format itself can hold round-trips; everything else is reported.
                 let read = |path: &Path, format| {
                     let mut values = Values::open(path, format).unwrap();
