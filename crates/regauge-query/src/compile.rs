@@ -1,5 +1,6 @@
 //! From the text of a filter to a filter that runs, and where its text is wrong.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use jaq_core::load::{self, Arena, File, Loader, lex};
@@ -103,6 +104,7 @@ impl Filter {
                 variables.push((name, Value::Map(Vec::new())));
             }
         }
+        let code = &*as_jq_reads_it(code);
         if code.len() > guard::FILTER_MAX {
             let message = format!(
                 "the filter has {} bytes, at most {} are allowed; pass data as a variable",
@@ -150,6 +152,43 @@ impl Filter {
             Ok(outputs)
         })
     }
+}
+
+/// Returns a filter in which jaq's parser finds what jq's does: nothing but comments is `.`, and the two escapes of a
+/// surrogate pair are one character (RFC 8259 §7).
+fn as_jq_reads_it(code: &str) -> Cow<'_, str> {
+    let is_comment = |line: &str| line.is_empty() || line.starts_with('#');
+    if code.lines().map(str::trim_start).all(is_comment) {
+        return Cow::Borrowed(".");
+    }
+    if !code.contains("\\u") {
+        return Cow::Borrowed(code);
+    }
+    let unit = |text: &str| u16::from_str_radix(text.strip_prefix("\\u")?.get(..4)?, 16).ok();
+    let pair = |text: &str| {
+        let units = [unit(text)?, unit(text.get(6..)?)?];
+        char::decode_utf16(units).next()?.ok().filter(|c| !matches!(c, '\0'..='\u{FFFF}'))
+    };
+    let (mut out, mut rest) = (String::with_capacity(code.len()), code);
+    while let Some(at) = rest.find('\\') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let length = match pair(rest) {
+            Some(c) => {
+                out.push(c);
+                12
+            }
+            // The character after it is escaped, and begins no escape.
+            None => {
+                let length = rest.chars().take(2).map(char::len_utf8).sum();
+                out.push_str(&rest[..length]);
+                length
+            }
+        };
+        rest = &rest[length..];
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
 }
 
 fn compile(code: &str, names: &[String], inputs: bool) -> Result<jaq_core::Filter<Kind>, Fault> {

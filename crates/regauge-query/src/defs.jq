@@ -137,7 +137,9 @@ def cell(what): if . == null then "" elif isboolean then tojson
   elif isnumber and (isnan or isinfinite | not) then tojson
   else error("\(type) (\(tojson)) is not valid in a \(what) row") end;
 def is_text: isstring or has_notation;
-def @csv: [.[] | if is_text then "\"" + (tostring | gsub("\""; "\"\"")) + "\"" else cell("csv") end] | join(",");
-def @tsv: [.[] | if is_text
+# The elements of a row, which is an array.
+def cells(what): if isarray then .[] else error("\(type) (\(tojson)) cannot be \(what)-formatted, only an array can be") end;
+def @csv: [cells("csv") | if is_text then "\"" + (tostring | gsub("\""; "\"\"")) + "\"" else cell("csv") end] | join(",");
+def @tsv: [cells("tsv") | if is_text
   then tostring | gsub("\\\\"; "\\\\") | gsub("\t"; "\\t") | gsub("\n"; "\\n") | gsub("\r"; "\\r")
   else cell("tsv") end] | join("\t");

@@ -24,22 +24,34 @@ enum Step {
 
 impl Each {
     /// Takes the path off a filter that begins with one that leads to elements: `.items[] | f` is `f`
-    /// over each of `.items[]`.
+    /// over each of `.items[]`, and `.items[].name | f` is `.name | f` over each, which gives null where an element
+    /// has no name.
     pub fn split(code: &str) -> Option<(Each, &str)> {
         let (mut steps, mut rest) = (Vec::new(), code.trim_start());
+        // `[]` is an empty array.
+        if !rest.starts_with('.') {
+            return None;
+        }
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        // What is left for each element, once the path has led to them.
+        let mut of_each = None;
         while let Some((step, after)) = Step::take(rest, is_part) {
             // `.5` is a number.
             if matches!(&step, Step::Key(key) if key.starts_with(|c: char| c.is_ascii_digit())) {
                 return None;
             }
-            steps.push(step);
+            if step != Step::All && steps.last() == Some(&Step::All) {
+                of_each.get_or_insert(rest);
+            }
+            if of_each.is_none() {
+                steps.push(step);
+            }
             rest = after;
         }
         let filter = rest.trim_start().strip_prefix('|')?;
         // `|=` is an update.
         let is_split = steps.contains(&Step::All) && !filter.starts_with('=');
-        is_split.then_some((Each { steps }, filter))
+        is_split.then_some((Each { steps }, of_each.unwrap_or(filter)))
     }
 }
 

@@ -466,3 +466,14 @@ fn functions_of_mathematics_are_those_of_jq() {
     );
     check_json("\"aGVsbG8\" | @base64d", "null", r#""hello""#);
 }
+
+#[test]
+fn filters_are_read_as_jq_reads_them() {
+    check_json(r#""\ud83d\uDE00 \\ud83d""#, "null", r#""😀 \\ud83d""#);
+    check_json(r#"{"\uD83D\uDE00": .}"#, "1", r#"{"😀":1}"#);
+    check_json("", "[1]", "[1]");
+    check_json("  # a comment\n# and another", "[1]", "[1]");
+    assert!(Filter::compile(r#""\ud83d""#, &[]).is_err());
+    let error = filter("@csv").run(&Value::Map(vec![])).unwrap_err();
+    assert!(error.to_string().contains("object ({}) cannot be csv-formatted"), "{error}");
+}
