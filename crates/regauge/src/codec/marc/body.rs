@@ -178,6 +178,23 @@ impl Body {
         self.undeclared(charset)
     }
 
+    /// Ends the last field with letters beyond ASCII in an escape sequence to the set that is in use anyway, if the
+    /// encoded fields would be taken for UTF-8, which has no escape sequences.
+    pub(super) fn mark_marc8(&mut self, encoded: &mut Vec<u8>) {
+        if !is_taken_for_utf8(encoded) {
+            return;
+        }
+        let has_more = |field: &FieldPlace| !field.content(encoded).is_ascii();
+        let Some(last) = self.fields.iter().rposition(has_more) else { return };
+        let at = self.fields[last].end as usize - 1;
+        encoded.splice(at..at, TO_BASIC_LATIN);
+        let length = TO_BASIC_LATIN.len() as u32;
+        self.fields[last].end += length;
+        for field in &mut self.fields[last + 1..] {
+            (field.start, field.end) = (field.start + length, field.end + length);
+        }
+    }
+
     /// Refuses a charset that the leader does not declare, or counts it as lost.
     #[cold]
     pub(super) fn undeclared(&mut self, charset: Charset) -> Result {
@@ -303,8 +320,21 @@ impl Body {
             let bytes = &self.data.held()[field.start as usize..field.end as usize - 1];
             let text = std::str::from_utf8(bytes).expect("pieces of text were put together");
             for (piece_index, piece) in text.split(char::from(SUBFIELD_DELIMITER)).enumerate() {
+                let before = out.len();
                 if piece_index == 0 {
                     charset::encode(piece, out, &mut self.fidelity, || field.name())?;
+                    // Letters that are taken apart are no indicators of one character each.
+                    if !is_control_tag(&field.tag)
+                        && !field.is_text
+                        && !comes_back(piece, &out[before..], piece.len())
+                    {
+                        charset::taken_apart(
+                            "indicators",
+                            piece,
+                            &field.name(),
+                            &mut self.fidelity,
+                        )?;
+                    }
                     continue;
                 }
                 out.push(SUBFIELD_DELIMITER);
@@ -324,12 +354,37 @@ impl Body {
                     Some(code) => format!("{} ${code}", field.name()),
                     None => field.name(),
                 })?;
+                let first = piece.chars().next().map_or(0, char::len_utf8);
+                if first > 1 && !comes_back(piece, &out[before + 1..], first) {
+                    let code = &piece[..first];
+                    charset::taken_apart("subfield code", code, &field.name(), &mut self.fidelity)?;
+                }
             }
             out.push(FIELD_TERMINATOR);
             self.fields[index] = FieldPlace { start, end: out.len() as u32, ..field };
         }
         Ok(())
     }
+}
+
+/// Escapes to Basic Latin as G0, the default.
+const TO_BASIC_LATIN: [u8; 3] = [charset::ESCAPE, b'(', b'B'];
+
+/// Returns whether the reader takes the bytes of a record whose leader declares MARC-8 for UTF-8.
+pub(super) fn is_taken_for_utf8(data: &[u8]) -> bool {
+    !data.is_ascii()
+        && memchr::memchr(charset::ESCAPE, data).is_none()
+        && simdutf8::basic::from_utf8(data).is_ok()
+}
+
+/// Returns whether the first bytes of a text are the same after encoding.
+fn comes_back(text: &str, encoded: &[u8], length: usize) -> bool {
+    if text.is_ascii() {
+        return true;
+    }
+    let mut again = String::new();
+    charset::decode_piece(encoded, &mut again, false).is_ok()
+        && again.as_bytes().get(..length) == text.as_bytes().get(..length)
 }
 
 impl TakeRecord for Body {

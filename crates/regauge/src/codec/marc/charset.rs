@@ -104,6 +104,21 @@ pub(super) fn is_same(text: &[u8], policy: OnLoss) -> bool {
     marc8::is_plain(text) && !(policy == OnLoss::Wrap && refers())
 }
 
+/// Refuses an indicator or a subfield code that MARC-8 has only as several characters; under `approximate` it is
+/// counted already.
+#[cold]
+pub(super) fn taken_apart(what: &str, text: &str, tag: &str, fidelity: &mut Fidelity) -> Result {
+    if fidelity.policy() == OnLoss::Approximate {
+        return Ok(());
+    }
+    let found = format!("found the {what} {text:?} in {tag}");
+    Err(Error::new(
+        ErrorKind::Refused,
+        format!("{found}, which MARC-8 has only as a letter and a mark"),
+    )
+    .hint(write_utf8()))
+}
+
 /// Appends `text` to `out` in MARC-8. The policy decides whether a character without a MARC-8 code
 /// is refused or written by the lossless technique.
 ///

@@ -76,7 +76,11 @@ impl<'o> Writer<'o> {
             record.charset_key(),
             self.options.write_charset,
         );
-        if charset == Charset::Marc8 && !is_same(bytes, body.fidelity.policy()) {
+        let declared = Charset::of_leader(leader[CHARSET_POSITION]);
+        if !is_same(bytes, body.fidelity.policy())
+            && (charset == Charset::Marc8
+                || declared == Charset::Marc8 && !body::is_taken_for_utf8(bytes))
+        {
             return Ok(false);
         }
         let Some(base) = memchr::memchr(FIELD_TERMINATOR, bytes) else { return Ok(false) };
@@ -94,13 +98,35 @@ impl<'o> Writer<'o> {
         let body = &mut self.inner.target;
         body.check()?;
         let mut leader = leader_bytes(&body.leader, &mut body.fidelity)?;
-        let charset =
+        let mut charset =
             charset_of(&mut leader[CHARSET_POSITION], body.charset, self.options.write_charset);
-        let data = match charset {
-            Charset::Marc8 if !is_same(body.data(), body.fidelity.policy()) => {
-                body.encode(&mut self.encoded)?;
-                self.encoded.as_slice()
+        let declared = Charset::of_leader(leader[CHARSET_POSITION]);
+        let is_same = is_same(body.data(), body.fidelity.policy());
+        if !is_same
+            && (charset, declared) == (Charset::Utf8, Charset::Marc8)
+            && !body::is_taken_for_utf8(body.data())
+        {
+            // In a file, nothing would tell.
+            if !body.data().is_ascii() {
+                body.undeclared(charset)?;
             }
+            charset = Charset::Marc8;
+        }
+        if !is_same && charset == Charset::Marc8 {
+            let fields = (declared == Charset::Utf8).then(|| body.fields.clone());
+            body.encode(&mut self.encoded)?;
+            match fields {
+                None => body.mark_marc8(&mut self.encoded),
+                // It would be read as other text, where other bytes are refused.
+                Some(fields) if simdutf8::basic::from_utf8(&self.encoded).is_ok() => {
+                    body.undeclared(charset)?;
+                    (charset, body.fields) = (Charset::Utf8, fields);
+                }
+                Some(_) => {}
+            }
+        }
+        let data = match charset {
+            Charset::Marc8 if !is_same => self.encoded.as_slice(),
             _ => body.data(),
         };
         let base = LEADER_BYTES + 12 * body.fields.len() + 1;

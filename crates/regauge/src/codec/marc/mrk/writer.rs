@@ -42,6 +42,10 @@ impl<'o> Writer<'o> {
             body.undeclared(own)?;
             own = Charset::Utf8;
         }
+        if own == Charset::Utf8 && body.declared() == Charset::Marc8 && body.data().is_ascii() {
+            // Only other letters would tell.
+            own = Charset::Marc8;
+        }
         let data = match own {
             Charset::Marc8 if !is_same => {
                 body.encode(&mut self.encoded)?;

@@ -194,3 +194,70 @@ fn another_composition_is_counted() {
         assert_eq!(fidelity.count(), 0);
     }
 }
+
+/// Writes a record with this text in 245 $a, and reads it back.
+fn there_and_back(leader: &str, charset: Option<Charset>, text: &str) -> Result<String> {
+    let mut record = Record::new();
+    record.set_leader(leader);
+    record.set_charset(charset);
+    record.add_text("001", "1");
+    record.add_data("245", "1", "0");
+    record.add_subfield("a", text);
+    record.add_data("500", " ", " ");
+    record.add_subfield("a", "plain");
+    let (bytes, _) = write(&record, &Options::default(), OnLoss::Refuse)?;
+    let read = read(&bytes);
+    assert_eq!(read.len(), 1, "{text}: {read:?}");
+    Ok(read[0].clone())
+}
+
+#[test]
+fn marc8_that_would_be_taken_for_utf8_says_what_it_is() {
+    for text in ["€£100 a week", "©♭", "¿Øystein", "Øre ¿Ø"] {
+        let read = there_and_back(MARC8, None, text).unwrap();
+        assert_eq!(read, format!("001=1 245[1][0]$a={text} 500[ ][ ]$a=plain"));
+    }
+    // The bytes themselves, with the escape sequence that a reader needs and another one does not mind.
+    let bytes = record(MARC8, &[("245", b"10\x1Fa\xC5\xA2ystein?\x1B(B")]);
+    let mut builder =
+        RecordBuilder::new(&Limits::default(), Fidelity::new(OnLoss::Refuse, Format::Marc));
+    assert!(Reader::from_slice(Parser::default(), &bytes).next(&mut builder).unwrap());
+    let (again, _) = write(builder.record(), &Options::default(), OnLoss::Refuse).unwrap();
+    assert_eq!(again.escape_ascii().to_string(), bytes.escape_ascii().to_string());
+}
+
+#[test]
+fn a_charset_that_a_reader_would_not_find_is_refused() {
+    for (leader, charset, text, told) in [
+        (MARC8, Charset::Utf8, "é\u{1B}(Nv", "in UTF-8 whose leader declares MARC-8"),
+        (MARC8, Charset::Utf8, "a\u{1B}(Nv", "found U+001B in 245 $a (MARC-8)"),
+        (UTF8, Charset::Marc8, "Ж", "in MARC-8 whose leader declares UTF-8"),
+        (UTF8, Charset::Marc8, "©♭", "in MARC-8 whose leader declares UTF-8"),
+    ] {
+        let error = there_and_back(leader, Some(charset), text).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Refused, "{text}");
+        assert!(error.to_string().contains(told), "{text}: {error}");
+    }
+    assert!(there_and_back(MARC8, Some(Charset::Utf8), "é").unwrap().contains('é'));
+    assert!(there_and_back(MARC8, Some(Charset::Utf8), "e").unwrap().contains('e'));
+}
+
+#[test]
+fn a_letter_that_marc8_takes_apart_is_no_code() {
+    for (ind1, code) in [("1", "é"), ("é", "a")] {
+        let mut record = Record::new();
+        record.set_leader(MARC8);
+        record.add_data("245", ind1, "0");
+        record.add_subfield(code, "x");
+        let error = write(&record, &Options::default(), OnLoss::Refuse).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Refused);
+        assert!(error.to_string().contains("only as a letter and a mark"), "{error}");
+    }
+    // What is one character there stays one.
+    let mut record = Record::new();
+    record.set_leader(MARC8);
+    record.add_data("245", "£", "0");
+    record.add_subfield("©", "x");
+    let (bytes, _) = write(&record, &Options::default(), OnLoss::Refuse).unwrap();
+    assert!(read(&bytes)[0].contains('©'), "{:?}", read(&bytes));
+}
