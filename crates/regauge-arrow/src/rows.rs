@@ -5,6 +5,8 @@ use std::sync::Arc;
 use crate::events::inside;
 use arrow_schema::{DataType, Field, Fields, Schema};
 use regauge::event::{BigInt, Ext, Sink, Type, Writer};
+use regauge::hint::Hint;
+use regauge::option::Opt;
 use regauge::tree::Builder;
 use regauge::{Error, ErrorKind, Fidelity, OnLoss, Options, Result, Value};
 
@@ -42,6 +44,8 @@ pub struct Rows<'t> {
     limits: regauge::Limits,
     fidelity: Fidelity,
     shape: Shape,
+    /// Whether a MARC record that carries its charset is refused.
+    refuses_charset: bool,
     rows: u64,
     take: &'t mut Take<'t>,
 }
@@ -51,7 +55,13 @@ impl<'t> Rows<'t> {
     pub fn new(options: &Options, shape: Shape, take: &'t mut Take<'t>) -> Rows<'t> {
         let fidelity = Fidelity::new(OnLoss::Refuse, options.from).with_holder("columns");
         let limits = options.limits;
-        Rows { builder: Builder::new(&limits), limits, fidelity, shape, rows: 0, take }
+        let builder = Builder::new(&limits);
+        Rows { builder, limits, fidelity, shape, refuses_charset: false, rows: 0, take }
+    }
+
+    /// Refuses a MARC record that carries its charset, for which there is no column.
+    pub(crate) fn refusing_charset(self) -> Rows<'t> {
+        Rows { refuses_charset: self.shape == Shape::Marc, ..self }
     }
 }
 
@@ -85,6 +95,9 @@ impl Writer for Rows<'_> {
     fn end_document(&mut self) -> Result {
         let Some(value) = self.builder.take() else { return Ok(()) };
         self.builder = Builder::new(&self.limits);
+        if self.refuses_charset {
+            check_charset(&value)?;
+        }
         (self.take)(self.shape.row(value), self.rows + 1)?;
         self.rows += 1;
         Ok(())
@@ -129,6 +142,14 @@ pub fn marc_schema() -> Schema {
         subfields,
     ];
     Schema::new(vec![text("leader", false), list("fields", field, false)])
+}
+
+/// Refuses a record that carries the charset that it was in, because its leader says another one.
+fn check_charset(record: &Value) -> Result {
+    let Some(charset) = record.get("charset").and_then(Value::as_str) else { return Ok(()) };
+    let found = format!("found a record in {charset} whose leader/09 declares another charset");
+    Err(Error::new(ErrorKind::Refused, format!("{found}, for which Parquet has no column"))
+        .hint(Hint::set(Opt::OnLoss, "approximate").to("leave the charset out")))
 }
 
 fn named(name: &str, value: Value) -> (Value, Value) {

@@ -255,6 +255,24 @@ mod with_it {
     }
 
     #[test]
+    fn a_record_in_another_charset_than_its_leader_says_is_refused() {
+        let folder = Folder::new();
+        let record = r#"{"leader":"00000nam  2200000 i 4500","charset":"utf-8","fields":[{"001":"1"},
+            {"245":{"ind1":"1","ind2":"0","subfields":[{"a":"é"}]}}]}"#;
+        folder.write("in.marc.json", record.replace('\n', ""));
+        folder.run("convert in.marc.json in.mrc").silent();
+        let ran = folder.run("convert in.mrc out.parquet").status(3);
+        assert!(
+            ran.stderr.contains("a record in utf-8 whose leader/09 declares another"),
+            "{}",
+            ran.stderr
+        );
+        assert!(ran.stderr.contains("pass --on-loss approximate to leave the charset out"));
+        let ran = folder.run("convert --on-loss approximate in.mrc out.parquet").status(0);
+        assert!(ran.stderr.contains("$.charset"), "{}", ran.stderr);
+    }
+
+    #[test]
     fn records_of_marc_come_back() {
         let folder = Folder::new();
         folder.run("sample catalog in.mrc --count 50").status(0);

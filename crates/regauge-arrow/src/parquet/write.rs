@@ -69,7 +69,11 @@ pub fn write<T>(
     }
     let done = {
         let mut take = |row: Value, number: u64| file.take(row, number);
-        read(&mut Rows::new(options, shape, &mut take))?
+        let mut rows = Rows::new(options, shape, &mut take);
+        if how.on_loss != OnLoss::Approximate {
+            rows = rows.refusing_charset();
+        }
+        read(&mut rows)?
     };
     file.close()?;
     Ok(done)
