@@ -56,7 +56,9 @@ pub fn timestamp(units: i64, per_second: i64) -> Timestamp {
 pub fn units(at: Timestamp, per_second: i64) -> Option<(i64, bool)> {
     let nanoseconds_each = NANOSECONDS / per_second;
     let fraction = i64::from(at.nanoseconds);
-    let whole = at.seconds.checked_mul(per_second)?.checked_add(fraction / nanoseconds_each)?;
+    // The seconds of the lowest units are below what fits, and the fraction brings them back.
+    let whole = i128::from(at.seconds) * i128::from(per_second);
+    let whole = i64::try_from(whole + i128::from(fraction / nanoseconds_each)).ok()?;
     Some((whole, fraction % nanoseconds_each == 0))
 }
 
@@ -97,5 +99,10 @@ mod tests {
         assert_eq!(units(at, 1_000), Some((-1, true)));
         assert_eq!(units(at, 1), Some((-1, false)));
         assert_eq!(units(Timestamp { seconds: i64::MAX, nanoseconds: 0 }, NANOSECONDS), None);
+        for per_second in [1, 1_000, 1_000_000, NANOSECONDS] {
+            for lowest in [i64::MIN, i64::MIN + 1, i64::MAX] {
+                assert_eq!(units(timestamp(lowest, per_second), per_second), Some((lowest, true)));
+            }
+        }
     }
 }
