@@ -198,3 +198,19 @@ fn a_tag_that_stands_there_is_not_written_twice() {
     check(Format::Yaml, ".b |= .[1:]", was, &was.replace("b: !!binary AQID", "b: !!binary AgM="));
     check(Format::Yaml, ".c[0] |= .[1:]", was, &was.replace("[!!binary AQID", "[!!binary AgM="));
 }
+
+#[test]
+fn a_block_scalar_at_the_end_keeps_its_line_break() {
+    let edited = |filter: &str, text: &str| {
+        edited_with(&options(Format::Yaml), filter, text).unwrap_or_else(|error| panic!("{error}"))
+    };
+    let set = ".a = \"l1\\nl2\\n\"";
+    assert_eq!(edited(set, "a: 1"), "a: |\n  l1\n  l2\n");
+    assert_eq!(edited(set, "a: |-\n  x"), "a: |\n  l1\n  l2\n");
+    assert_eq!(edited(set, "a: |\n  x"), "a: |\n  l1\n  l2\n");
+    assert_eq!(edited(set, "b: 1"), "b: 1\na: |\n  l1\n  l2\n");
+    assert_eq!(edited(set, "a: 1\r\nb: 2"), "a: |\r\n  l1\r\n  l2\r\nb: 2");
+    assert_eq!(edited(".a = \"l1\\nl2\"", "a: 1"), "a: |-\n  l1\n  l2");
+    // One that stays is as it was.
+    assert_eq!(edited(".a = 2", "a: 1\nb: |\n  x"), "a: 2\nb: |\n  x");
+}

@@ -2,7 +2,7 @@
 
 use super::align::{Alignment, Part};
 use super::flow::part;
-use super::{Editor, is_leaf};
+use super::{Editor, is_leaf, last_in};
 use crate::model::error::Result;
 use crate::model::place::{Entry, Form, Place};
 use crate::model::value::Value;
@@ -29,11 +29,10 @@ impl Editor<'_> {
     /// Returns where the last line of a value ends in which something stands.
     fn value_end(&self, place: &Place) -> usize {
         let end = place.end().min(self.source.len());
-        let last = std::iter::successors(Some(place), |place| {
-            place.entries.last().map(|entry| &entry.value)
-        });
-        let lines = last.last().filter(|last| last.form == Form::Lines);
-        let Some(lines) = lines else { return end };
+        let lines = last_in(place);
+        if lines.form != Form::Lines {
+            return end;
+        }
         let text = self.source.text(lines.span.start, end);
         let header = text.lines().next().unwrap_or_default().split('#').next().unwrap_or_default();
         match header.contains('+') {
@@ -205,12 +204,7 @@ impl Editor<'_> {
 
     /// Adds whole lines below the line of a byte.
     pub(super) fn add_lines(&mut self, after: usize, lines: &str) {
-        let (source, at) = (self.source, self.source.next_line(after));
-        let newline = source.newline;
-        match at == source.len() && at > 0 && !source.bytes.ends_with(b"\n") {
-            true => self.patch.insert(at, format!("{newline}{lines}")),
-            false => self.patch.insert(at, format!("{lines}{newline}")),
-        }
+        self.patch.insert(self.source.next_line(after), format!("{lines}{}", self.source.newline));
     }
 }
 

@@ -15,6 +15,8 @@ mod render;
 mod section;
 mod source;
 
+use std::borrow::Cow;
+
 use self::align::difference;
 use self::patch::Patch;
 use self::render::Style;
@@ -90,14 +92,25 @@ pub fn edit(
     if old.iter().zip(&new).all(|(old, new)| align::same(old, new)) {
         return Ok(None);
     }
-    let places = places(bytes, &options)?;
-    let job = Job { bytes, options: &options, old: &old, new: &new, places: &places };
+    let (text, added) = with_last_break(bytes, options.from);
+    let places = places(&text, &options)?;
+    let job = Job { text: &text, added, options: &options, old: &old, new: &new, places: &places };
     // An alias may get its new value through its anchor, or has to be replaced by it.
     match job.attempt(false) {
         Err(_) if places.iter().any(has_alias) => job.attempt(true),
         edited => edited,
     }
     .map(Some)
+}
+
+/// Returns the text with a line break at its end, so that whole lines can be added and removed there,
+/// and the line break if it was added.
+fn with_last_break(bytes: &[u8], format: Format) -> (Cow<'_, [u8]>, &'static str) {
+    if matches!(bytes, [] | b"\xEF\xBB\xBF" | [.., b'\n']) {
+        return (Cow::Borrowed(bytes), "");
+    }
+    let newline = Source::new(bytes, format).newline;
+    (Cow::Owned([bytes, newline.as_bytes()].concat()), newline)
 }
 
 /// Returns the documents, with shared values written out.
@@ -119,6 +132,23 @@ fn places(bytes: &[u8], options: &Options) -> Result<Vec<Place>> {
 
 fn has_alias(place: &Place) -> bool {
     place.form == Form::Alias || place.entries.iter().any(|entry| has_alias(&entry.value))
+}
+
+/// Returns the block scalar of YAML that ends a text, unless its value has no line break at its end.
+fn last_block_scalar<'t>(text: &'t [u8], places: &[Place]) -> Option<&'t [u8]> {
+    let last = last_in(places.last()?);
+    let ends_text = text.get(last.span.end..).unwrap_or_default().trim_ascii().is_empty();
+    let scalar = text.get(last.span.start..)?;
+    let header = scalar.split(|byte| matches!(byte, b'\n' | b'#')).next().unwrap_or_default();
+    (last.form == Form::Lines && ends_text && !header.contains(&b'-')).then_some(scalar)
+}
+
+/// Returns the last of the values in a value; itself if there are none.
+fn last_in(mut place: &Place) -> &Place {
+    while let Some(entry) = place.entries.last() {
+        place = &entry.value;
+    }
+    place
 }
 
 /// Returns what to do about a refused edit.
@@ -148,7 +178,9 @@ fn in_document(count: usize, index: usize, error: Error) -> Error {
 
 /// An edit of a text.
 struct Job<'a> {
-    bytes: &'a [u8],
+    text: &'a [u8],
+    /// The line break at its end, if it was added for the edit.
+    added: &'static str,
     options: &'a Options,
     old: &'a [Value],
     new: &'a [Value],
@@ -168,7 +200,7 @@ impl Job<'_> {
                 "some of its values have no place of their own, as in `{a, b}`",
             ));
         }
-        let source = Source::new(self.bytes, self.options.from);
+        let source = Source::new(self.text, self.options.from);
         let mut editor = Editor {
             source,
             style: Style::of(source, self.places, self.options),
@@ -184,11 +216,30 @@ impl Job<'_> {
                 in_document(self.old.len(), index, with_path(error, &editor.steps))
             })?;
         }
-        let edited = editor.patch.apply(self.bytes).ok_or_else(|| {
+        let edited = editor.patch.apply(self.text).ok_or_else(|| {
             refusal(&[], "two of the changes are at the same place; make one after the other")
         })?;
+        let edited = self.without_added_break(edited);
         self.check(&edited)?;
         Ok(edited)
+    }
+
+    /// Removes the line break that was added for the edit. It stays after a new block scalar of YAML,
+    /// which ends in a line break for us, but not for PyYAML and libyaml without the one in the text.
+    fn without_added_break(&self, mut edited: Vec<u8>) -> Vec<u8> {
+        let is_yaml = self.options.from == Format::Yaml;
+        if is_yaml
+            && !self.added.is_empty()
+            && let Ok(places) = places(&edited, self.options)
+            && let Some(scalar) = last_block_scalar(&edited, &places)
+            && last_block_scalar(self.text, self.places) != Some(scalar)
+        {
+            return edited;
+        }
+        if edited.ends_with(self.added.as_bytes()) {
+            edited.truncate(edited.len() - self.added.len());
+        }
+        edited
     }
 
     /// Checks that the edited text gives the wanted values.

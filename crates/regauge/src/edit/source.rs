@@ -3,7 +3,7 @@
 use crate::codec::json;
 use crate::model::format::Format;
 
-/// A text that is edited.
+/// A text that is edited. If it is not empty, it ends in a line break.
 #[derive(Clone, Copy)]
 pub(super) struct Source<'s> {
     pub bytes: &'s [u8],
@@ -154,15 +154,10 @@ impl<'s> Source<'s> {
         start
     }
 
-    /// Returns the whole lines from one byte to another, with the line break before them in place of a
-    /// missing one after them. One of two blank lines around them goes with them.
+    /// Returns the whole lines from one byte to another. One of two blank lines around them goes with
+    /// them.
     pub fn lines(&self, start: usize, end: usize) -> std::ops::Range<usize> {
         let next = self.next_line(end);
-        let is_open = next == self.len() && !self.bytes.ends_with(b"\n");
-        if is_open && start > 0 {
-            let before = self.line_end(self.line_start(start - 1));
-            return before.min(start)..next;
-        }
         let is_blank_above = start == 0 || self.is_blank(self.line_start(start - 1), start);
         let after = self.next_line(next);
         match is_blank_above && next < self.len() && self.is_blank(next, after) {
