@@ -106,6 +106,30 @@ fn toml_tables_made_by_dotted_keys_get_keys() {
 }
 
 #[test]
+fn the_last_toml_table_becomes_a_pair() {
+    let change = |filter: &str, from: &str, to: &str| check(Format::Toml, filter, from, to);
+    change(".a = 5", "x = 1\n\n[a]\ny = 2\n", "x = 1\na = 5\n");
+    change(".p = 5", "x = 1\n\n[[p]]\ny = 2\n", "x = 1\np = 5\n");
+    change("del(.p[0])", "x = 1\n\n[[p]]\ny = 2\n", "x = 1\np = []\n");
+    change("del(.p[0])", "x = 1\n[[p]]\ny = 2\n", "x = 1\np = []\n");
+    change("del(.a)", "x = 1\n\n[a]\ny = 2\n", "x = 1\n");
+    change("del(.a.b)", "[a.b]\ny = 2\n", "[a]\n");
+}
+
+#[test]
+fn toml_comments_about_what_follows_stay() {
+    let change = |filter: &str, from: &str, to: &str| check(Format::Toml, filter, from, to);
+    let heading = "# --- section B ---\n\n[b]\ny = 1\n";
+    change("del(.a)", &format!("[a]\nx = 1\n\n{heading}"), heading);
+    change(
+        "del(.a)",
+        &format!("[a]\n# in it\nx = 1 # one\n# after it\n\n{heading}"),
+        &format!("# after it\n\n{heading}"),
+    );
+    change("del(.a)", "b = 1\n\n[a]\nx = 1\n\n# the end\n", "b = 1\n\n# the end\n");
+}
+
+#[test]
 fn toml_that_cannot_be_edited_is_refused() {
     refused(Format::Toml, ".bin += [1]", MANIFEST, "at $.bin");
     refused(

@@ -1,5 +1,7 @@
 //! Edits of TOML's tables, whose parts may be anywhere in a file.
 
+use std::ops::Range;
+
 use super::Editor;
 use super::align::{Alignment, Part};
 use super::flow::part;
@@ -48,24 +50,22 @@ impl Editor<'_> {
             return self.patch.remove(source.lines(start, entry.value.span.end));
         }
         if entry.value.form == Form::Section {
-            let start = source.with_comments(source.line_start(entry.start));
-            let range = match self.next_header(entry.start) {
-                Some(next) => start..next,
-                // The blank lines before the last table go with it; the last line break stays.
-                None => source.content_end(start)..source.content_end(source.len()),
-            };
-            self.patch.remove(range);
+            self.patch.remove(self.section_lines(entry.start, entry.value.span.end));
         }
         let is_inside = is_inside || entry.value.form == Form::Section;
         entry.value.entries.iter().for_each(|inner| self.remove_section(inner, is_inside));
     }
 
-    /// Returns where the part of the file ends that belongs to the header at `start`: before the next
-    /// header and the comments directly above it.
-    fn next_header(&self, start: usize) -> Option<usize> {
-        let at = self.headers.partition_point(|header| *header <= start);
-        let next = *self.headers.get(at)?;
-        Some(self.source.with_comments(self.source.line_start(next)))
+    /// Returns the lines of a header and of the pairs below it, which end at `end`, with the comments
+    /// directly above and the blank lines after them; at the end of the file, with those before them.
+    fn section_lines(&self, header: usize, end: usize) -> Range<usize> {
+        let source = self.source;
+        let start = source.with_comments(source.line_start(header));
+        let next = source.next_line(end);
+        match source.ends_at(next) {
+            true => source.after_content(start)..next,
+            false => start..source.line_start(source.content_start(next)),
+        }
     }
 
     fn add_to_section(&mut self, place: &Place, aligned: &Alignment, new: &Value) -> Result {
@@ -117,13 +117,13 @@ impl Editor<'_> {
         };
         let line = source.with_comments(source.line_start(first));
         let text = self.with_headers(table)?;
-        match is_emptied && self.next_header(first).is_none() {
+        let before = source.after_content(line);
+        match is_emptied && source.ends_at(source.next_line(place.end())) {
             // The blank lines before the last table go with it.
-            true => {
-                let end = source.content_end(line);
-                let lead = if end == 0 { String::new() } else { newline.repeat(2) };
-                self.patch.insert(end, format!("{lead}{text}"));
+            true if before == source.start() => {
+                self.patch.insert(before, format!("{text}{newline}"))
             }
+            true => self.patch.insert(before, format!("{newline}{text}{newline}")),
             false => self.patch.insert(line, format!("{text}{newline}{newline}")),
         }
         Ok(())

@@ -45,8 +45,7 @@ impl<'s> Source<'s> {
     pub fn line_start(&self, at: usize) -> usize {
         let before = &self.bytes[..at.min(self.len())];
         let start = memchr::memrchr(b'\n', before).map_or(0, |found| found + 1);
-        let mark = if self.bytes.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
-        start.max(mark.min(before.len()))
+        start.max(self.start().min(before.len()))
     }
 
     /// Returns where the line break after a byte begins, or the end of the text.
@@ -65,10 +64,26 @@ impl<'s> Source<'s> {
         memchr::memchr(b'\n', &self.bytes[at..]).map_or(self.len(), |found| at + found + 1)
     }
 
-    /// Returns where the last line before a byte ends in which something stands.
-    pub fn content_end(&self, at: usize) -> usize {
-        let before = &self.bytes[..at.min(self.len())];
-        before.trim_ascii_end().len()
+    /// Returns where the text begins, after a byte order mark.
+    pub fn start(&self) -> usize {
+        if self.bytes.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 }
+    }
+
+    /// Returns where the line begins that follows what stands before a byte.
+    pub fn after_content(&self, at: usize) -> usize {
+        let end = self.bytes[..at.min(self.len())].trim_ascii_end().len();
+        if end <= self.start() { self.start() } else { self.next_line(end) }
+    }
+
+    /// Returns the index after white space and line breaks.
+    pub fn content_start(&self, at: usize) -> usize {
+        let rest = self.bytes.get(at..).unwrap_or_default();
+        self.len() - rest.trim_ascii_start().len()
+    }
+
+    /// Returns whether nothing but white space follows.
+    pub fn ends_at(&self, at: usize) -> bool {
+        self.content_start(at) == self.len()
     }
 
     /// Returns whether a part is white space.
@@ -137,9 +152,8 @@ impl<'s> Source<'s> {
     /// line itself if there are none, or if they begin the file and are about all of it.
     pub fn with_comments(&self, line: usize) -> usize {
         let indent = self.line_indent(line);
-        let mark = if self.bytes.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
         let mut start = line;
-        while start > mark {
+        while start > self.start() {
             let above = self.line_start(start - 1);
             let is_like =
                 self.line_indent(above) == indent && self.is_comment(above + indent.len());
@@ -147,7 +161,7 @@ impl<'s> Source<'s> {
                 return start;
             }
             start = above;
-            if above == mark {
+            if above == self.start() {
                 return line;
             }
         }
