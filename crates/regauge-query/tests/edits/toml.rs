@@ -130,6 +130,19 @@ fn toml_comments_about_what_follows_stay() {
 }
 
 #[test]
+fn toml_tables_in_braces_stay_on_one_line() {
+    let change = |filter: &str, from: &str, to: &str| check(Format::Toml, filter, from, to);
+    change(".a = {x: 1, y: [2]}", "a = [\n  1,\n]\n", "a = { x = 1, y = [2] }\n");
+    change(
+        ".a = [{x: 1}, 2]",
+        "a = [\n]\nb = [\n  1,\n]\n",
+        "a = [\n  { x = 1 },\n  2\n]\nb = [\n  1,\n]\n",
+    );
+    let was = "a = { x = \"\"\"\n1\n\"\"\" }\n";
+    change(".a = {y: \"z\"}", was, "a = { y = \"z\" }\n");
+}
+
+#[test]
 fn toml_that_cannot_be_edited_is_refused() {
     refused(Format::Toml, ".bin += [1]", MANIFEST, "at $.bin");
     refused(

@@ -192,13 +192,14 @@ impl<'o> Style<'o> {
     }
 
     /// Writes a value between brackets: on one line, or each part on its own below a line that is
-    /// indented by `indent`.
+    /// indented by `indent`. TOML 1.0 has no line breaks between braces.
     pub fn flow(
         &self,
         value: &Value,
         quotes: Option<Form>,
         indent: Option<&str>,
     ) -> Result<String> {
+        let indent = indent.filter(|_| !self.is_toml() || !matches!(value, Value::Map(_)));
         let inner = indent.map(|indent| format!("{indent}{}", self.unit));
         let parts: Vec<String> = match value {
             Value::Array(values) => {
