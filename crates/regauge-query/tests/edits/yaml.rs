@@ -214,3 +214,13 @@ fn a_block_scalar_at_the_end_keeps_its_line_break() {
     // One that stays is as it was.
     assert_eq!(edited(".a = 2", "a: 1\nb: |\n  x"), "a: 2\nb: |\n  x");
 }
+
+#[test]
+fn separators_between_brackets_are_quoted() {
+    let was = "svc: {url: x, n: 1}\n";
+    let change = |filter: &str, to: &str| check(Format::Yaml, filter, was, to);
+    change(".svc.url = \"h/p?q=1\"", "svc: {url: \"h/p?q=1\", n: 1}\n");
+    change(".svc.url = \"http://h\"", "svc: {url: \"http://h\", n: 1}\n");
+    change(".svc.\"a,b\" = 2", "svc: {url: x, n: 1, \"a,b\": 2}\n");
+    change(".url = \"h/p?q=1\"", "svc: {url: x, n: 1}\nurl: h/p?q=1\n");
+}

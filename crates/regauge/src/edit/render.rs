@@ -1,6 +1,7 @@
 //! New values as text, in the style of the text around them.
 
 use super::source::Source;
+use crate::codec::yaml;
 use crate::model::error::{Error, ErrorKind, Result};
 use crate::model::format::Format;
 use crate::model::place::{Form, Place};
@@ -147,6 +148,21 @@ impl<'o> Style<'o> {
         }
     }
 
+    /// Writes a key between brackets.
+    fn flow_key(&self, key: &Value) -> Result<String> {
+        let written = self.key(key)?;
+        Ok(match key {
+            Value::Text(text)
+                if self.source.format == Format::Yaml
+                    && !written.starts_with(['\'', '"'])
+                    && yaml::separates(text) =>
+            {
+                double(text)
+            }
+            _ => written,
+        })
+    }
+
     fn is_toml(&self) -> bool {
         self.source.format == Format::Toml
     }
@@ -186,8 +202,7 @@ impl<'o> Style<'o> {
         }
         let written = self.written(value)?;
         let is_quoted = written.starts_with(['\'', '"']);
-        let breaks = |char| matches!(char, ',' | '[' | ']' | '{' | '}');
-        let fits = !written.contains('\n') && (is_quoted || !in_flow || !written.contains(breaks));
+        let fits = !written.contains('\n') && (is_quoted || !in_flow || !yaml::separates(&written));
         Ok(if fits || self.source.format != Format::Yaml { written } else { double(text) })
     }
 
@@ -239,7 +254,7 @@ impl<'o> Style<'o> {
         quotes: Option<Form>,
         indent: Option<&str>,
     ) -> Result<String> {
-        let (key, value) = (self.key(key)?, self.flow(value, quotes, indent)?);
+        let (key, value) = (self.flow_key(key)?, self.flow(value, quotes, indent)?);
         Ok(match self.source.format {
             Format::Toml => format!("{key} = {value}"),
             // YAML needs the space after a key without quotes.

@@ -48,6 +48,7 @@ pub use crate::options::yaml::{Options, Schema, WriteOptions};
 pub use notation::events;
 #[doc(hidden)]
 pub use peer::{Peer, differs};
+pub(crate) use quote::separates;
 pub use reader::Parser;
 pub use writer::Writer;
 

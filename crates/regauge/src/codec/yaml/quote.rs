@@ -42,10 +42,16 @@ pub(super) enum Place {
 /// Returns the style for this text.
 pub(super) fn style(text: &str, place: Place) -> Style {
     let bytes = text.as_bytes();
-    if is_plain(bytes) && (place != Place::Flow || !bytes.iter().any(|b| FLOW.contains(b))) {
+    if is_plain(bytes) && (place != Place::Flow || !separates(text)) {
         return Style::Plain;
     }
     quoted_style(bytes, place)
+}
+
+/// Returns whether text has a character that is a separator between brackets, so that it must be
+/// quoted there.
+pub(crate) fn separates(text: &str) -> bool {
+    text.bytes().any(|byte| FLOW.contains(&byte))
 }
 
 /// Returns the style for text that cannot be plain.
