@@ -224,3 +224,12 @@ fn separators_between_brackets_are_quoted() {
     change(".svc.\"a,b\" = 2", "svc: {url: x, n: 1, \"a,b\": 2}\n");
     change(".url = \"h/p?q=1\"", "svc: {url: x, n: 1}\nurl: h/p?q=1\n");
 }
+
+#[test]
+fn lines_below_a_dash_with_several_spaces_begin_in_its_column() {
+    let was = "-   a\n-   z\n";
+    check(Format::Yaml, ".[0] = {k: 1, l: 2}", was, "-   k: 1\n    l: 2\n-   z\n");
+    check(Format::Yaml, ".[1] = {k: [1]}", was, "-   a\n-   k:\n    - 1\n");
+    check(Format::Yaml, ".[1] = [1, [2, 3]]", was, "-   a\n-   - 1\n    - - 2\n      - 3\n");
+    check(Format::Yaml, ".[0] = \"b\\nc\"", was, "-   |-\n  b\n  c\n-   z\n");
+}

@@ -69,11 +69,17 @@ impl Editor<'_> {
             return Ok(());
         }
         let is_item = source.bytes.get(entry.start) == Some(&b'-') && mark == entry.start + 1;
-        let indent = source.indent(entry.start);
+        let is_inline = source.on_one_line(mark, place.span.start);
+        let between = if is_inline { source.text(mark, place.span.start) } else { "" };
+        let mut indent = source.indent(entry.start);
+        if is_item && !is_leaf(new) {
+            // The lines below begin in the column of the first.
+            let spaces = between.len() - between.trim_start_matches(' ').len();
+            indent += &" ".repeat(spaces.saturating_sub(1));
+        }
         let (head, lines) = self.style.block(is_item, new, Some(place.form), &indent)?;
-        if source.on_one_line(mark, place.span.start) {
+        if is_inline {
             let comment = self.header_comment(place);
-            let between = source.text(mark, place.span.start);
             // An anchor or a tag stays, and so do several spaces.
             let head = match head.strip_prefix(' ') {
                 Some(head) if !between.is_empty() => format!("{between}{head}"),
