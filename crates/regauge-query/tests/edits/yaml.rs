@@ -233,3 +233,15 @@ fn lines_below_a_dash_with_several_spaces_begin_in_its_column() {
     check(Format::Yaml, ".[1] = [1, [2, 3]]", was, "-   a\n-   - 1\n    - - 2\n      - 3\n");
     check(Format::Yaml, ".[0] = \"b\\nc\"", was, "-   |-\n  b\n  c\n-   z\n");
 }
+
+#[test]
+fn the_first_pair_on_the_line_of_a_dash_is_replaced() {
+    let change = |filter: &str, from: &str, to: &str| check(Format::Yaml, filter, from, to);
+    change(".[0] |= {c: 9} + del(.a)", "- a: 1\n  b: 2\n", "- c: 9\n  b: 2\n");
+    change(
+        ".[0] |= {c: 9, d: 8} + del(.a)",
+        "-   a: 1\n    b: 2\n",
+        "-   c: 9\n    d: 8\n    b: 2\n",
+    );
+    change(".[0] |= {c: 9} + del(.a)", "- a: 1\n  # two\n  b: 2\n", "-\n  c: 9\n  # two\n  b: 2\n");
+}

@@ -134,19 +134,25 @@ impl Editor<'_> {
             if at > 0 || entry.mark.is_none() || !before.trim_end().ends_with('-') {
                 return self.refuse("it stands on the line of something else");
             }
-            // The first one stands on the line of a dash; the next one moves there.
-            let kept = (0..place.entries.len()).find(|at| aligned.kept[*at].is_some());
-            let Some(next) = kept.map(|at| &place.entries[at]) else { continue };
-            let gone = source.next_line(end);
-            match source.is_blank(gone, next.start) {
-                true => self.patch.remove(entry.start..next.start),
-                false => {
+            match self.moves_to_dash(place, aligned) {
+                Some(next) => self.patch.remove(entry.start..next.start),
+                None => {
                     let dash = entry.start - (before.len() - before.trim_end().len());
                     self.patch.remove(dash..source.line_end(end));
                 }
             }
         }
         Ok(())
+    }
+
+    /// Returns the entry that moves to the line of a dash, because those before it go. It does not if
+    /// comments stand above it.
+    fn moves_to_dash<'p>(&self, place: &'p Place, aligned: &Alignment) -> Option<&'p Entry> {
+        let first = place.entries.first().filter(|first| !self.source.is_first(first.start))?;
+        let kept = aligned.kept.iter().position(Option::is_some).filter(|at| *at > 0)?;
+        let next = &place.entries[kept];
+        let gone = self.source.next_line(self.value_end(&first.value).max(first.mark.unwrap_or(0)));
+        self.source.is_blank(gone, next.start).then_some(next)
     }
 
     /// Adds the new entries, each on lines of its own after the one that it follows.
@@ -168,7 +174,7 @@ impl Editor<'_> {
             if after.is_some() {
                 let end = self.value_end(&near.value).max(near.mark.unwrap_or(0));
                 self.add_lines(end, &format!("{indent}{text}"));
-            } else if source.is_first(near.start) {
+            } else if source.is_first(near.start) && self.moves_to_dash(place, aligned).is_none() {
                 let line = source.with_comments(source.line_start(near.start));
                 self.patch.insert(line, format!("{indent}{text}{}", source.newline));
             } else {
