@@ -143,6 +143,15 @@ fn toml_tables_in_braces_stay_on_one_line() {
 }
 
 #[test]
+fn lines_of_toml_text_are_no_comments() {
+    let change = |filter: &str, from: &str, to: &str| check(Format::Toml, filter, from, to);
+    let was = "s = \"\"\"\nx\n# c\"\"\"\nb = 1\nd = 2\n";
+    change("del(.b)", was, &was.replace("b = 1\n", ""));
+    let was = "s = \"\"\"\nx\n# c\"\"\"\n# about b\nb = 1\nd = 2\n";
+    change("del(.b)", was, &was.replace("# about b\nb = 1\n", ""));
+}
+
+#[test]
 fn toml_that_cannot_be_edited_is_refused() {
     refused(Format::Toml, ".bin += [1]", MANIFEST, "at $.bin");
     refused(

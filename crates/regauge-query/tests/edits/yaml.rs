@@ -245,3 +245,10 @@ fn the_first_pair_on_the_line_of_a_dash_is_replaced() {
     );
     change(".[0] |= {c: 9} + del(.a)", "- a: 1\n  # two\n  b: 2\n", "-\n  c: 9\n  # two\n  b: 2\n");
 }
+
+#[test]
+fn lines_of_text_are_no_comments() {
+    let change = |filter: &str, from: &str, to: &str| check(Format::Yaml, filter, from, to);
+    change("del(.a[1])", "a: [\n  \"x\n  # y\",\n  z\n  ]\n", "a: [\n  \"x\n  # y\"\n  ]\n");
+    change("del(.b)", "a: |\n  # x\n# about b\nb: 1\nc: 2\n", "a: |\n  # x\nc: 2\n");
+}

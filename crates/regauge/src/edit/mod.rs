@@ -201,6 +201,8 @@ impl Job<'_> {
             ));
         }
         let source = Source::new(self.text, self.options.from);
+        let tall = source.tall_scalars(self.places);
+        let source = Source { tall: &tall, ..source };
         let mut editor = Editor {
             source,
             style: Style::of(source, self.places, self.options),

@@ -1,7 +1,10 @@
 //! The lines and comments of a text.
 
+use std::ops::Range;
+
 use crate::codec::json;
 use crate::model::format::Format;
+use crate::model::place::{Form, Place};
 
 /// A text that is edited. If it is not empty, it ends in a line break.
 #[derive(Clone, Copy)]
@@ -10,13 +13,38 @@ pub(super) struct Source<'s> {
     pub format: Format,
     /// What ends its lines.
     pub newline: &'static str,
+    /// Where the scalars stand that have several lines, in order.
+    pub tall: &'s [Range<usize>],
 }
 
 impl<'s> Source<'s> {
     pub fn new(bytes: &'s [u8], format: Format) -> Source<'s> {
         let first = memchr::memchr(b'\n', bytes);
         let is_crlf = first.is_some_and(|at| bytes[..at].ends_with(b"\r"));
-        Source { bytes, format, newline: if is_crlf { "\r\n" } else { "\n" } }
+        Source { bytes, format, newline: if is_crlf { "\r\n" } else { "\n" }, tall: &[] }
+    }
+
+    /// Returns where the scalars stand that have several lines, in order. Block scalars of YAML are left out:
+    /// they are indented, so that none of their lines looks like a comment about an entry beside them.
+    pub fn tall_scalars(&self, places: &[Place]) -> Vec<Range<usize>> {
+        let is_block = |form| self.format == Format::Yaml && form == Form::Lines;
+        let mut found = Vec::new();
+        let mut due: Vec<_> = places.iter().collect();
+        while let Some(place) = due.pop() {
+            due.extend(place.entries.iter().map(|entry| &entry.value));
+            let is_scalar = !place.form.is_collection() && !is_block(place.form);
+            if is_scalar && !self.on_one_line(place.span.start, place.span.end) {
+                found.push(place.span.clone());
+            }
+        }
+        found.sort_by_key(|span| span.start);
+        found
+    }
+
+    /// Returns whether a byte stands in a scalar that began on another line.
+    fn is_in_scalar(&self, line: usize) -> bool {
+        let at = self.tall.partition_point(|span| span.end <= line);
+        self.tall.get(at).is_some_and(|span| span.start < line)
     }
 
     pub fn len(&self) -> usize {
@@ -155,8 +183,9 @@ impl<'s> Source<'s> {
         let mut start = line;
         while start > self.start() {
             let above = self.line_start(start - 1);
-            let is_like =
-                self.line_indent(above) == indent && self.is_comment(above + indent.len());
+            let is_like = self.line_indent(above) == indent
+                && self.is_comment(above + indent.len())
+                && !self.is_in_scalar(above);
             if !is_like || above >= start {
                 return start;
             }
@@ -170,7 +199,7 @@ impl<'s> Source<'s> {
 
     /// Returns the whole lines from one byte to another. One of two blank lines around them goes with
     /// them.
-    pub fn lines(&self, start: usize, end: usize) -> std::ops::Range<usize> {
+    pub fn lines(&self, start: usize, end: usize) -> Range<usize> {
         let next = self.next_line(end);
         let is_blank_above = start == 0 || self.is_blank(self.line_start(start - 1), start);
         let after = self.next_line(next);
