@@ -79,3 +79,14 @@ fn json_entries_come_and_go() {
         "{\"a\":1,\"b\":{\"c\":[1]}}\n{\"b\":{\"c\":[1]}}\n",
     );
 }
+
+#[test]
+fn json_keys_are_renamed() {
+    let change = |filter: &str, from: &str, to: &str| check(Format::Json, filter, from, to);
+    let rename = "with_entries(if .key == \"a\" then .key = \"c\" else . end)";
+    let was = "{\"a\": {\"x\": 0.1234567890123456789}, \"b\": 1}\n";
+    change(rename, was, &was.replace("\"a\"", "\"c\""));
+    let was = "{\n  // the first\n  \"a\" : 1.0e3, // one\n  \"b\": 1\n}\n";
+    change(rename, was, &was.replace("\"a\"", "\"c\""));
+    change(rename, "{\"a\" /* x */: 1}\n", "{\"c\": 1}\n");
+}

@@ -152,6 +152,29 @@ fn lines_of_toml_text_are_no_comments() {
 }
 
 #[test]
+fn toml_keys_are_renamed() {
+    let change = |filter: &str, from: &str, to: &str| check(Format::Toml, filter, from, to);
+    let env = "with_entries(if .key == \"env\" then .key = \"x y\" else . end)";
+    change(env, "a = 1\nenv  = 0x10 # ten\n", "a = 1\n\"x y\"  = 0x10 # ten\n");
+    change(env, "'env' = 0x10\n", "'x y' = 0x10\n");
+    change(&format!(".t |= {env}"), "t = { env = 0x10 }\n", "t = { \"x y\" = 0x10 }\n");
+    change(&format!(".t |= {env}"), "[t]\nenv = 0x10\n", "[t]\n\"x y\" = 0x10\n");
+    change(&format!(".\"a.b\" |= {env}"), "\"a.b\" . env = 0x1\n", "\"a.b\" . \"x y\" = 0x1\n");
+    let was =
+        "# env\n[env] # of [env]\nk = 0x10\n[b]\n[ env . c ]\nenv = 0x1\n[[env.d]]\n[[env.d]]\n";
+    let after = was.replace("[env]", "[\"x y\"]").replace(" env .", " \"x y\" .");
+    let after = after.replace("[env.", "[\"x y\".").replace("of [\"x y\"]", "of [env]");
+    change(env, was, &after);
+    let was = "[[p]]\n[p.env]\nk = 0x1\n[[p]]\n[p.env]\nk = 0x2\n";
+    change(
+        &format!(".p[1] |= {env}"),
+        was,
+        &was.replace("[p.env]\nk = 0x2", "[p.\"x y\"]\nk = 0x2"),
+    );
+    change(env, "env.a = 1\nb = 2\n", "b = 2\n\n[\"x y\"]\na = 1\n");
+}
+
+#[test]
 fn toml_that_cannot_be_edited_is_refused() {
     refused(Format::Toml, ".bin += [1]", MANIFEST, "at $.bin");
     refused(

@@ -252,3 +252,29 @@ fn lines_of_text_are_no_comments() {
     change("del(.a[1])", "a: [\n  \"x\n  # y\",\n  z\n  ]\n", "a: [\n  \"x\n  # y\"\n  ]\n");
     change("del(.b)", "a: |\n  # x\n# about b\nb: 1\nc: 2\n", "a: |\n  # x\nc: 2\n");
 }
+
+#[test]
+fn yaml_keys_are_renamed() {
+    let change = |filter: &str, from: &str, to: &str| check(Format::Yaml, filter, from, to);
+    let env = "with_entries(if .key == \"env\" then .key = \"environment\" else . end)";
+    let was = "a: 1\n# about env\nenv: # inner\n  # debug\n  x: \"1\" # one\n  y:   0x10\nb: 2\n";
+    change(env, was, &was.replace("env:", "environment:"));
+    change(env, "env : 1 # one\n", "environment : 1 # one\n");
+    change(env, "\"env\": 1\n'b': 2\n", "\"environment\": 1\n'b': 2\n");
+    change(env, "{a: 1, env: 0x10}\n", "{a: 1, environment: 0x10}\n");
+    change(env, "{\"env\":0x10,\"b\":1}\n", "{\"environment\":0x10,\"b\":1}\n");
+    change(env, "env: &e [0x1]\nb: *e\n", "environment: &e [0x1]\nb: *e\n");
+    change(env, "&k env: 0x1\n", "&k environment: 0x1\n");
+    let to = |key: &str| format!("with_entries(if .key == \"a\" then .key = \"{key}\" else . end)");
+    change(&to("x: y"), "a: 0x10\n", "'x: y': 0x10\n");
+    change(&to("no"), "a: 0x10\n", "'no': 0x10\n");
+    change(&to("x?"), "{a: 0x10}\n", "{\"x?\": 0x10}\n");
+    let items = "map(with_entries(if .key == \"a\" then .key = \"c\" else . end))";
+    change(items, "- a: 0x1 # one\n  b: 2\n", "- c: 0x1 # one\n  b: 2\n");
+    // All of them, in their order.
+    let all = "with_entries(.key |= ascii_upcase)";
+    change(all, "a: 0x1 # one\nb: 0x2\n", "A: 0x1 # one\nB: 0x2\n");
+    // One that stands elsewhere, or has another value, is a new one.
+    change(".c = .a | del(.a)", "a: 0x1\nb: 2\n", "b: 2\nc: 1\n");
+    change("{c: 5, b}", "a: 0x1\nb: 0x2\n", "c: 5\nb: 0x2\n");
+}

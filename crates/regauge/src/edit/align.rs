@@ -87,6 +87,32 @@ impl Alignment {
         Alignment { kept, count: new.len() }
     }
 
+    /// Keeps what has only got another key: it stands between the same parts as before, and has the same value.
+    /// `is_possible` tells whether the key of an old part can be changed.
+    pub fn keep_renamed(
+        &mut self,
+        old: &[(Value, Value)],
+        new: &[(Value, Value)],
+        is_possible: impl Fn(usize) -> bool,
+    ) {
+        if !self.is_in_order() {
+            return;
+        }
+        let kept = self.kept.iter().enumerate().filter_map(|(at, kept)| Some((at, (*kept)?)));
+        let ends: Vec<_> = kept.chain([(old.len(), new.len())]).collect();
+        let (mut from, mut to) = (0, 0);
+        for (next_old, next_new) in ends {
+            if next_old - from == next_new - to {
+                for (at, becomes) in (from..next_old).zip(to..next_new) {
+                    if same(&old[at].1, &new[becomes].1) && is_possible(at) {
+                        self.kept[at] = Some(becomes);
+                    }
+                }
+            }
+            (from, to) = (next_old + 1, next_new + 1);
+        }
+    }
+
     /// Aligns arrays, so that as much as possible is kept or changed in its place: what is the same,
     /// maps that begin with the same pair, such as a name, and collections of the same kind. What is
     /// left between those is changed one by one.
@@ -133,6 +159,11 @@ impl Alignment {
         }
         parts
     }
+}
+
+/// Returns whether two keys are the same in a map.
+pub(super) fn is_same_key(a: &Value, b: &Value) -> bool {
+    name_of(a) == name_of(b)
 }
 
 /// Returns what tells a key from others.

@@ -1,7 +1,7 @@
 //! Edits of collections in brackets: those of JSON, flow style in YAML, arrays and inline tables in
 //! TOML.
 
-use super::align::{Alignment, Part, step_of};
+use super::align::{Alignment, Part, is_same_key, step_of};
 use super::{Editor, is_leaf, same_types};
 use crate::model::error::Result;
 use crate::model::format::Format;
@@ -44,7 +44,14 @@ impl Editor<'_> {
     /// Aligns the parts of two collections of the same kind, and checks them against their places.
     pub(super) fn align(&self, place: &Place, old: &Value, new: &Value) -> Result<Alignment> {
         let mut aligned = match (old, new) {
-            (Value::Map(old), Value::Map(new)) => Alignment::of_maps(old, new),
+            (Value::Map(old), Value::Map(new)) => {
+                let own: Vec<_> = place.own().collect();
+                let mut aligned = Alignment::of_maps(old, new);
+                aligned.keep_renamed(old, new, |at| {
+                    own.get(at).is_some_and(|entry| !self.key_spans(entry).is_empty())
+                });
+                aligned
+            }
             (Value::Array(old), Value::Array(new)) => Alignment::of_arrays(old, new),
             _ => return self.refuse("its places are not those of a collection"),
         };
@@ -78,7 +85,12 @@ impl Editor<'_> {
     ) -> Result {
         for (at, entry) in place.own().enumerate() {
             let Some(to) = aligned.kept[at] else { continue };
-            let ((step, _, was), (_, _, is)) = (part(old, at), part(new, to));
+            let ((step, old_key, was), (_, new_key, is)) = (part(old, at), part(new, to));
+            if let (Some(old_key), Some(new_key)) = (old_key, new_key)
+                && !is_same_key(old_key, new_key)
+            {
+                self.rename(entry, new_key, place.form == Form::Flow)?;
+            }
             self.steps.push(step);
             if !self.inside(&entry.value, was, is)? {
                 replace(self, entry, same_types(was, is).1)?;

@@ -11,6 +11,7 @@ mod align;
 mod block;
 mod flow;
 mod patch;
+mod rename;
 mod render;
 mod section;
 mod source;

@@ -163,6 +163,23 @@ impl<'o> Style<'o> {
         })
     }
 
+    /// Writes a key in the place of another, in the quotes of that one.
+    pub fn key_like(&self, key: &Value, was: &str, in_flow: bool) -> Result<String> {
+        let quotes = match was.as_bytes().first() {
+            Some(b'"') => Some(Form::Double),
+            Some(b'\'') => Some(Form::Single),
+            _ => None,
+        };
+        match key {
+            // The writer tags this key, because some readers merge its value even if it is quoted.
+            Value::Text(text) if quotes.is_some() && text != "<<" => {
+                self.leaf(key, quotes, in_flow)
+            }
+            _ if in_flow => self.flow_key(key),
+            _ => self.key(key),
+        }
+    }
+
     fn is_toml(&self) -> bool {
         self.source.format == Format::Toml
     }

@@ -210,25 +210,25 @@ impl Editor<'_> {
 }
 
 /// Returns the parts of a dotted key before its last, with the dot after them: `a."b.c".` of `a."b.c".d = `.
-fn parts_before_key(name: &str) -> Option<&str> {
-    let mut quote = None;
-    let mut end = None;
-    let mut is_escaped = false;
-    for (at, c) in name.char_indices() {
-        match (quote, c) {
-            (Some('"'), '\\') if !is_escaped => {
-                is_escaped = true;
-                continue;
-            }
-            (Some(open), _) if c == open && !is_escaped => quote = None,
-            (None, '"' | '\'') => quote = Some(c),
-            (None, '.') => end = Some(at + 1),
+pub(super) fn parts_before_key(name: &str) -> Option<&str> {
+    let (last, _) = outside_quotes(name).filter(|(_, char)| *char == '.').last()?;
+    let rest = &name[last + 1..];
+    Some(&name[..name.len() - rest.trim_start().len()])
+}
+
+/// Returns the characters of a dotted key that are outside quotes.
+pub(super) fn outside_quotes(name: &str) -> impl Iterator<Item = (usize, char)> {
+    let (mut quote, mut is_escaped) = (None, false);
+    name.char_indices().filter(move |(_, char)| {
+        let before = quote;
+        match quote {
+            None if matches!(char, '"' | '\'') => quote = Some(*char),
+            Some(open) if *char == open && !is_escaped => quote = None,
             _ => {}
         }
-        is_escaped = false;
-    }
-    let rest = name.get(end?..)?;
-    Some(&name[..name.len() - rest.trim_start().len()])
+        is_escaped = quote == Some('"') && *char == '\\' && !is_escaped;
+        before.is_none() && quote.is_none()
+    })
 }
 
 /// Returns whether a value is a table, or an array of tables, whose parts have lines of their own.
