@@ -90,3 +90,15 @@ fn json_keys_are_renamed() {
     change(rename, was, &was.replace("\"a\"", "\"c\""));
     change(rename, "{\"a\" /* x */: 1}\n", "{\"c\": 1}\n");
 }
+
+#[test]
+fn json_brackets_keep_their_comments() {
+    let change = |filter: &str, from: &str, to: &str| check(Format::Json, filter, from, to);
+    change(
+        ".a += [1, {b: 2}]",
+        "{\n  \"a\": [\n    // none\n  ]\n}\n",
+        "{\n  \"a\": [\n    // none\n    1,\n    {\n      \"b\": 2\n    }\n  ]\n}\n",
+    );
+    change(".a += [1, 2]", "{\"a\": [ /* none */ ]}\n", "{\"a\": [ /* none */ 1, 2 ]}\n");
+    change(".a.b = 1", "{\"a\": { // none\n}}\n", "{\"a\": { // none\n  \"b\": 1\n}}\n");
+}

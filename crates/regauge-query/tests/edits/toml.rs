@@ -175,6 +175,14 @@ fn toml_keys_are_renamed() {
 }
 
 #[test]
+fn toml_brackets_keep_their_comments() {
+    let change = |filter: &str, from: &str, to: &str| check(Format::Toml, filter, from, to);
+    let was = "deps = [\n    # \"numpy\",\n\n]\n";
+    change(".deps += [\"x\"]", was, "deps = [\n    # \"numpy\",\n\n    \"x\"\n]\n");
+    change(".deps += [1, 2]", "deps = [ # none\n]\n", "deps = [ # none\n    1,\n    2\n]\n");
+}
+
+#[test]
 fn toml_that_cannot_be_edited_is_refused() {
     refused(Format::Toml, ".bin += [1]", MANIFEST, "at $.bin");
     refused(

@@ -278,3 +278,11 @@ fn yaml_keys_are_renamed() {
     change(".c = .a | del(.a)", "a: 0x1\nb: 2\n", "b: 2\nc: 1\n");
     change("{c: 5, b}", "a: 0x1\nb: 0x2\n", "c: 5\nb: 0x2\n");
 }
+
+#[test]
+fn yaml_brackets_keep_their_comments() {
+    let change = |filter: &str, from: &str, to: &str| check(Format::Yaml, filter, from, to);
+    change(".a = [\"x\"]", "a: [\n  # y\n  ]\n", "a: [\n  # y\n  x\n  ]\n");
+    change(".a.k = 1", "a: { # y\n  }\nb: 1\n", "a: { # y\n  k: 1\n  }\nb: 1\n");
+    change(".a = [1]", "a: [ ]\n", "a: [1]\n");
+}

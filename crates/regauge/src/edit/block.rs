@@ -1,7 +1,7 @@
 //! Edits of YAML's block collections, whose parts stand on lines of their own.
 
 use super::align::{Alignment, Part};
-use super::flow::part;
+use super::flow::{count, part};
 use super::{Editor, is_leaf, last_in};
 use crate::model::error::Result;
 use crate::model::place::{Entry, Form, Place};
@@ -203,13 +203,8 @@ impl Editor<'_> {
 
     /// Writes all parts of a collection as entries in the place of one.
     fn block_lines(&self, near: &Entry, new: &Value) -> Result<String> {
-        let count = match new {
-            Value::Array(values) => values.len(),
-            Value::Map(pairs) => pairs.len(),
-            _ => 0,
-        };
         let entries: Vec<String> =
-            (0..count).map(|to| self.block_entry(near, new, to)).collect::<Result<_>>()?;
+            (0..count(new)).map(|to| self.block_entry(near, new, to)).collect::<Result<_>>()?;
         let indent = self.source.indent(near.start);
         Ok(entries.join(&format!("{}{indent}", self.source.newline)))
     }

@@ -123,6 +123,39 @@ impl Editor<'_> {
         Ok(())
     }
 
+    /// Returns whether a comment begins what is in brackets.
+    pub(super) fn holds_comment(&self, place: &Place) -> bool {
+        self.source.is_comment(self.source.content_start(place.span.start + 1))
+    }
+
+    /// Adds the first parts to brackets that hold only comments, after these.
+    pub(super) fn fill_flow(&mut self, place: &Place, new: &Value) -> Result {
+        let source = self.source;
+        let (open, close) = (place.span.start, place.span.end - 1);
+        let comment = source.content_start(open + 1);
+        let is_tall = source.is_first(close);
+        let indent = match source.on_one_line(open, comment) {
+            true => self.style.inner(source.line_indent(open)),
+            false => source.line_indent(comment).to_owned(),
+        };
+        let lines = is_tall.then_some(&*indent);
+        let parts = (0..count(new)).map(|to| self.flow_part(new, to, None, lines));
+        let parts: Vec<_> = parts.collect::<Result<_>>()?;
+        match is_tall {
+            true => {
+                let separator = format!(",{}{indent}", source.newline);
+                let text = format!("{indent}{}{}", parts.join(&separator), source.newline);
+                self.patch.insert(source.line_start(close), text);
+            }
+            false => {
+                let end = open + source.text(open, close).trim_end().len();
+                let separator = format!(",{}", self.style.comma());
+                self.patch.insert(end, format!(" {}", parts.join(&separator)));
+            }
+        }
+        Ok(())
+    }
+
     /// Removes the entries that are gone, each with its comma and, if it has lines of its own, with
     /// these and the comments on them and directly above.
     fn remove_from_flow(&mut self, flow: &Flow<'_>) {
@@ -172,7 +205,7 @@ impl Editor<'_> {
             };
             let near = &entries[after.unwrap_or(first)];
             let indent = is_tall.then(|| source.line_indent(near.start));
-            let text = self.flow_entry(near, new, to, indent)?;
+            let text = self.flow_part(new, to, Some(near.value.form), indent)?;
             let comma = if needs_comma { "," } else { "" };
             let separator = match indent {
                 Some(indent) => format!("{}{indent}", source.newline),
@@ -196,19 +229,28 @@ impl Editor<'_> {
         Ok(())
     }
 
-    fn flow_entry(
+    /// Writes a part of a collection between brackets; `indent` if it stands on lines of its own.
+    fn flow_part(
         &self,
-        near: &Entry,
         new: &Value,
         to: usize,
+        quotes: Option<Form>,
         indent: Option<&str>,
     ) -> Result<String> {
-        let quotes = Some(near.value.form);
         let lines = indent.filter(|_| self.source.format == Format::Json);
         match part(new, to) {
             (_, Some(key), value) => self.style.flow_pair(key, value, quotes, lines),
             (_, None, value) => self.style.flow(value, quotes, lines),
         }
+    }
+}
+
+/// Returns how many parts a collection has.
+pub(super) fn count(value: &Value) -> usize {
+    match value {
+        Value::Array(values) => values.len(),
+        Value::Map(pairs) => pairs.len(),
+        _ => 0,
     }
 }
 

@@ -328,6 +328,9 @@ impl Editor<'_> {
             matches!(value, Value::Array(a) if a.is_empty())
                 || matches!(value, Value::Map(a) if a.is_empty())
         };
+        if place.form == Form::Flow && is_empty(old) && self.holds_comment(place) {
+            return self.fill_flow(place, new).map(|()| true);
+        }
         if !is_table && (is_empty(old) || is_empty(new)) {
             return Ok(false);
         }

@@ -232,7 +232,7 @@ impl<'o> Style<'o> {
         indent: Option<&str>,
     ) -> Result<String> {
         let indent = indent.filter(|_| !self.is_toml() || !matches!(value, Value::Map(_)));
-        let inner = indent.map(|indent| format!("{indent}{}", self.unit));
+        let inner = indent.map(|indent| self.inner(indent));
         let parts: Vec<String> = match value {
             Value::Array(values) => {
                 let part = |value: &Value| self.flow(value, quotes, inner.as_deref());
@@ -278,6 +278,11 @@ impl<'o> Style<'o> {
             Format::Yaml if self.colon.is_empty() => format!("{key}: {value}"),
             _ => format!("{key}:{}{value}", self.colon),
         })
+    }
+
+    /// Returns the indentation of what is in a value on a line that is indented by `indent`.
+    pub fn inner(&self, indent: &str) -> String {
+        format!("{indent}{}", self.unit)
     }
 
     /// Returns what separates two values on one line.
