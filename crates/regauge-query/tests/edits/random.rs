@@ -71,15 +71,18 @@ fn random_yaml(random: &mut Random, column: usize, depth: usize, text: &mut Stri
     }
 }
 
-/// Returns a filter that sets, adds or removes something in a document.
+/// Returns a filter that sets, adds, removes or renames something in a document.
 fn random_filter(random: &mut Random) -> String {
     let value = random.of(&VALUES);
     let pick = format!("([paths] | if . == [] then [] else .[{} % length] end)", random.below(50));
-    match random.below(5) {
+    match random.below(6) {
         0 => format!("{pick} as $p | if $p == [] then . else delpaths([$p]) end"),
         1 => format!("{pick} as $p | setpath($p; {value})"),
         2 => format!("if type == \"object\" then .new = {value} else . + [{value}] end"),
         3 => format!("(.. | arrays) |= . + [{value}]"),
+        4 => {
+            "(.. | objects) |= with_entries(.key |= if . == \"k1\" then \"new\" else . end)".into()
+        }
         _ => format!("(.. | objects) |= . + {{new: {value}}}"),
     }
 }
