@@ -285,4 +285,6 @@ fn yaml_brackets_keep_their_comments() {
     change(".a = [\"x\"]", "a: [\n  # y\n  ]\n", "a: [\n  # y\n  x\n  ]\n");
     change(".a.k = 1", "a: { # y\n  }\nb: 1\n", "a: { # y\n  k: 1\n  }\nb: 1\n");
     change(".a = [1]", "a: [ ]\n", "a: [1]\n");
+    change(".[0].a += [1]", "- a: [ # y\n    ]\n", "- a: [ # y\n    1\n    ]\n");
+    change(".a += [1]", "a: [\n# y\n  ]\n", "a: [\n# y\n  1\n  ]\n");
 }

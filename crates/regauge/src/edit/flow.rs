@@ -134,10 +134,15 @@ impl Editor<'_> {
         let (open, close) = (place.span.start, place.span.end - 1);
         let comment = source.content_start(open + 1);
         let is_tall = source.is_first(close);
-        let indent = match source.on_one_line(open, comment) {
+        let mut indent = match source.on_one_line(open, comment) {
             true => self.style.inner(source.line_indent(open)),
             false => source.line_indent(comment).to_owned(),
         };
+        // YAML wants values to be indented more than the key or the dash before the bracket. Comments need not
+        // be, but the closing bracket is.
+        if is_tall && source.line_indent(close).len() > indent.len() {
+            indent = source.line_indent(close).to_owned();
+        }
         let lines = is_tall.then_some(&*indent);
         let parts = (0..count(new)).map(|to| self.flow_part(new, to, None, lines));
         let parts: Vec<_> = parts.collect::<Result<_>>()?;
