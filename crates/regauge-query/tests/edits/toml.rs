@@ -183,6 +183,17 @@ fn toml_brackets_keep_their_comments() {
 }
 
 #[test]
+fn pairs_come_before_all_tables() {
+    let change = |filter: &str, from: &str, to: &str| check(Format::Toml, filter, from, to);
+    let was = "[c.d]\nx = 1\n";
+    change(".new = 1 | .c.new = 2", was, &format!("new = 1\n\n[c]\nnew = 2\n\n{was}"));
+    let after = "x = 1\nnew = 1\n[c]\nnew = 2\n\n[c.d]\ny = 1\n";
+    change(".new = 1 | .c.new = 2", "x = 1\n[c.d]\ny = 1\n", after);
+    change(".a = 1 | .b = 2", was, &format!("a = 1\nb = 2\n\n{was}"));
+    change("del(.c.d) | .a = 1", &format!("{was}\n[e]\n"), "a = 1\n\n[c]\n\n[e]\n");
+}
+
+#[test]
 fn toml_that_cannot_be_edited_is_refused() {
     refused(Format::Toml, ".bin += [1]", MANIFEST, "at $.bin");
     refused(

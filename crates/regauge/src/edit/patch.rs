@@ -6,6 +6,8 @@ use std::ops::Range;
 #[derive(Debug, Default)]
 pub(super) struct Patch {
     edits: Vec<(Range<usize>, String)>,
+    /// Those that come after the others at the same place.
+    last: Vec<(Range<usize>, String)>,
 }
 
 impl Patch {
@@ -19,6 +21,11 @@ impl Patch {
         self.replace(at..at, text);
     }
 
+    /// Puts text between two bytes, after all else that is put there.
+    pub fn insert_last(&mut self, at: usize, text: impl Into<String>) {
+        self.last.push((at..at, text.into()));
+    }
+
     /// Removes a part. Parts that overlap are removed together.
     pub fn remove(&mut self, range: Range<usize>) {
         self.replace(range, "");
@@ -26,6 +33,7 @@ impl Patch {
 
     /// Returns the text with all edits; `None` if two are at the same place.
     pub fn apply(mut self, bytes: &[u8]) -> Option<Vec<u8>> {
+        self.edits.append(&mut self.last);
         self.edits.sort_by_key(|(range, _)| (range.start, range.end));
         let mut text = Vec::with_capacity(bytes.len() + 64);
         let mut done = 0;

@@ -74,6 +74,7 @@ impl Editor<'_> {
         let end = kept.map(|(entry, _)| entry.value.end()).max().unwrap_or(0).max(place.span.end);
         // The pairs of a table that gets a header for them.
         let mut pairs = Vec::new();
+        let mut first_lines = Vec::new();
         for added in aligned.parts() {
             let to = match added {
                 Part::Kept(at) => {
@@ -95,6 +96,9 @@ impl Editor<'_> {
                 (Form::Section | Form::Implied, _) if self.wants_header(place, value) => {
                     self.add_header(end, value.clone())?;
                 }
+                (Form::Section, Some(key)) if self.has_only_tables(place) => {
+                    first_lines.push(self.style.flow_pair(key, value, None, None)?);
+                }
                 (Form::Section, Some(key)) => self.add_pair(place, key, value)?,
                 (Form::Implied, Some(key)) => pairs.push((key.clone(), value.clone())),
                 (_, Some(key)) => self.add_dotted_pair(place, key, value)?,
@@ -102,6 +106,7 @@ impl Editor<'_> {
             }
             self.steps.pop();
         }
+        self.add_first_lines(&first_lines);
         let is_emptied = place.form == Form::Implied && aligned.parts().is_empty();
         match is_emptied || !pairs.is_empty() {
             true => self.add_own_header(place, Value::Map(pairs), is_emptied),
@@ -124,7 +129,8 @@ impl Editor<'_> {
                 self.patch.insert(before, format!("{text}{newline}"))
             }
             true => self.patch.insert(before, format!("{newline}{text}{newline}")),
-            false => self.patch.insert(line, format!("{text}{newline}{newline}")),
+            // Pairs of the table around it come first.
+            false => self.patch.insert_last(line, format!("{text}{newline}{newline}")),
         }
         Ok(())
     }
@@ -162,6 +168,20 @@ impl Editor<'_> {
         Ok(())
     }
 
+    /// Returns whether a table is the whole file, in which no pair stands before the first header.
+    fn has_only_tables(&self, place: &Place) -> bool {
+        place.span.end == 0 && !self.headers.is_empty()
+    }
+
+    /// Adds pairs to a file that has only tables.
+    fn add_first_lines(&mut self, pairs: &[String]) {
+        let Some(first) = self.headers.first().filter(|_| !pairs.is_empty()) else { return };
+        let (source, newline) = (self.source, self.source.newline);
+        let line = source.with_comments(source.line_start(*first));
+        let text = format!("{}{newline}{newline}", pairs.join(newline));
+        self.patch.insert(line, text);
+    }
+
     /// Adds a pair to a table: after its last pair, or below its header.
     fn add_pair(&mut self, place: &Place, key: &Value, value: &Value) -> Result {
         let source = self.source;
@@ -170,15 +190,9 @@ impl Editor<'_> {
         let pair = self.style.flow_pair(key, value, near.map(|near| near.value.form), None)?;
         let indent = near.map_or("", |near| source.line_indent(near.start));
         let pair = format!("{indent}{pair}");
-        match self.headers.first() {
-            // The top of a file that has only tables.
-            Some(&first) if place.span.end == 0 => {
-                let line = source.with_comments(source.line_start(first));
-                let newline = source.newline;
-                self.patch.insert(line, format!("{pair}{newline}{newline}"));
-            }
-            None if place.span.end == 0 => self.add_lines(source.len(), &pair),
-            _ => self.add_lines(place.span.end, &pair),
+        match place.span.end {
+            0 => self.add_lines(source.len(), &pair),
+            end => self.add_lines(end, &pair),
         }
         Ok(())
     }
