@@ -423,3 +423,13 @@ fn every_row_answers_to_any_bytes() {
         }
     }
 }
+
+/// Found by the fuzzer: a character below the digits.
+#[test]
+fn a_comment_without_a_version_is_no_envelope() {
+    for version in ["*", "a", "é", ""] {
+        let bytes = format!("#☠{version}☢\nid: 1\n");
+        assert!(envelope::find(bytes.as_bytes(), true, None).is_none(), "{version}");
+    }
+    assert!(envelope::find("#☠1☢\nid: 1\n".as_bytes(), true, None).is_some());
+}

@@ -67,7 +67,7 @@ const BYTE_MAX: u8 = 252;
 fn comment(bytes: &[u8]) -> Option<(u8, &[u8])> {
     let (version, rest) = bytes.strip_prefix("#☠".as_bytes())?.split_first()?;
     let payload = rest.strip_prefix("☢\n".as_bytes())?;
-    version.is_ascii_digit().then_some((version - b'0', payload))
+    version.is_ascii_digit().then(|| (version - b'0', payload))
 }
 
 /// Returns the version, and the Marshal that follows.
