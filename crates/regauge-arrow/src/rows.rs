@@ -147,8 +147,11 @@ pub fn marc_schema() -> Schema {
 /// Refuses a record that carries the charset that it was in, because its leader says another one.
 fn check_charset(record: &Value) -> Result {
     let Some(charset) = record.get("charset").and_then(Value::as_str) else { return Ok(()) };
-    let found = format!("found a record in {charset} whose leader/09 declares another charset");
-    Err(Error::new(ErrorKind::Refused, format!("{found}, for which Parquet has no column"))
+    let message = format!(
+        "found a record in {charset} whose leader/09 declares another charset, expected the one declared: Parquet has \
+         no column for it"
+    );
+    Err(Error::new(ErrorKind::Refused, message)
         .hint(Hint::set(Opt::OnLoss, "approximate").to("leave the charset out")))
 }
 

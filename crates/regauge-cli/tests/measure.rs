@@ -77,4 +77,9 @@ fn a_file_has_a_list_of_its_own_contenders() {
     assert!(!own.iter().any(|line| line.contains("marcxml")), "{own:?}");
     let only = names("measure a.yaml --list --only pyyaml");
     assert!(!only.is_empty() && only.iter().all(|line| line.to_lowercase().contains("pyyaml")));
+    // So short a run is a quick look, which has another order.
+    let quick = names("measure a.yaml --list --quick");
+    assert_eq!(names("measure a.yaml --list --budget 19"), quick);
+    assert_eq!(names("measure a.yaml --list --budget 20"), own);
+    assert_ne!(own, quick);
 }

@@ -11,7 +11,7 @@ use crate::judge::summary::Moments;
 use crate::judge::verdict::{self, Untimed};
 use crate::model::error::Error;
 use crate::model::machine::Machine;
-use crate::model::report::{self, Input, Method, Report, Rounds, Row};
+use crate::model::report::{self, Input, Method, Report, Row};
 use crate::model::runtime::{self, Runtime};
 use crate::model::{assets, noise};
 use crate::plan::contender::Contender;
@@ -22,6 +22,7 @@ use crate::plan::reference::{References, Shape};
 use crate::plan::{contender, launch, order};
 use crate::run::check::Outcome;
 use crate::run::checks::{Absent, Check};
+use crate::run::timed::Timed;
 use crate::run::{compression, sift, timed};
 use data::Data;
 use finals::Finals;
@@ -87,6 +88,7 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
     let moments = Moments::of(&timed.runners, timed.best_probe, options.processor_time);
 
     let compressions = data.grown(compressions);
+    let report = blank(options, &files, machine, &data, &timed)?;
     let report = Report {
         references: fill::report_references(
             &data.whole,
@@ -97,7 +99,7 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
         ),
         notes: data.whole.notes.iter().cloned().chain(timed.notes).collect(),
         noise: noise::told(timed.probes_ns, moments.quiet_share),
-        ..blank(options, &files, machine, &data, timed.rounds, (timed.documents, timed.every))?
+        ..report
     };
     let bundled = contender::bundled(&contenders);
     let names: Vec<(Runtime, String)> =
@@ -147,15 +149,13 @@ fn race_ends(options: &Options, has_finals: bool) -> Duration {
     options.budget.mul_f64(share).saturating_sub(for_the_report)
 }
 
-/// Returns a report that says what was measured and how, with no row. `timed` is how many documents
-/// were timed, and every how many of what was checked.
+/// Returns a report that says what was measured and how, with no row.
 fn blank(
     options: &Options,
     files: &Files,
     machine: Machine,
     data: &Data,
-    rounds: Rounds,
-    timed: (u64, u64),
+    timed: &Timed,
 ) -> Result<Report, Error> {
     let (every, part) = data.smaller.clone().unwrap_or((1, None));
     Ok(Report {
@@ -171,12 +171,12 @@ fn blank(
         machine,
         method: Method {
             seed: options.seed,
-            rounds,
+            rounds: timed.rounds,
             sample_min_ns: u64::try_from(options.sample_min.as_nanos()).unwrap_or(u64::MAX),
             budget_s: options.budget.as_secs_f64(),
             took_s: 0.0,
-            timed_documents: timed.0,
-            every: timed.1 * every,
+            timed_documents: timed.documents,
+            every: timed.every * every,
             part,
             checked_on_part: data.smaller.is_some(),
             has_finals: data.smaller.is_some() && !options.part_only,

@@ -5,13 +5,19 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, DefaultHasher, Hash as _, Hasher as _, RandomState};
 
+use super::counted;
+use super::writer::Writer;
 use super::{moment, skip};
+use crate::model::hint::Hint;
 use crate::model::number;
+use crate::model::option::Opt;
 use crate::model::value::Value;
 use crate::policy::event::Ext;
+use crate::policy::fidelity::{self, LossKind, OnLoss};
+use crate::{Error, ErrorKind, Result};
 
 /// Keys that are remembered, in all open maps together: 12 MB at most.
-pub(super) const KEYS_MAX: usize = 1 << 18;
+const KEYS_MAX: usize = 1 << 18;
 
 /// What a key may be to Ruby.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +30,7 @@ pub(super) enum Clash {
 
 /// The kinds of keys that may equal others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+enum Kind {
     Text,
     Bytes,
     Zero,
@@ -34,7 +40,7 @@ pub(super) enum Kind {
 
 impl Kind {
     /// Returns the kind of a key, or `None` if no other key equals it.
-    pub(super) fn of(key: &Value) -> Option<Kind> {
+    fn of(key: &Value) -> Option<Kind> {
         Some(match key {
             Value::Text(text) if text.is_ascii() => Kind::Text,
             Value::Bytes(bytes) if bytes.is_ascii() => Kind::Bytes,
@@ -81,7 +87,7 @@ struct Keys {
 
 impl EqualKeys {
     /// Begins a map.
-    pub(super) fn open(&mut self) {
+    fn open(&mut self) {
         self.maps.push(Keys::default());
     }
 
@@ -98,7 +104,7 @@ impl EqualKeys {
     }
 
     /// Says that earlier keys of this kind are not known.
-    pub(super) fn forget(&mut self, kind: Kind) {
+    fn forget(&mut self, kind: Kind) {
         if let Some(map) = self.maps.last_mut() {
             map.forgotten |= kind.bit();
         }
@@ -106,7 +112,7 @@ impl EqualKeys {
 
     /// Adds a key of the innermost map; returns whether Ruby takes it for another one that came before. A key that
     /// occurs twice as the same is none of these.
-    pub(super) fn add(&mut self, key: &Value) -> Option<Clash> {
+    fn add(&mut self, key: &Value) -> Option<Clash> {
         let kind = Kind::of(key)?;
         match key {
             Value::Text(text) => self.add_string(kind, text.as_bytes()),
@@ -120,7 +126,7 @@ impl EqualKeys {
     }
 
     /// Adds text or bytes, if they are ASCII.
-    pub(super) fn add_string(&mut self, kind: Kind, string: &[u8]) -> Option<Clash> {
+    fn add_string(&mut self, kind: Kind, string: &[u8]) -> Option<Clash> {
         let compared = string.is_ascii().then(|| self.hash(|hasher| string.hash(hasher)))?;
         self.insert(kind, compared, u64::from(kind.bit()))
     }
@@ -146,6 +152,72 @@ impl EqualKeys {
             map.forgotten |= kind.bit();
         }
         None
+    }
+}
+
+impl Writer<'_> {
+    /// Adds a key to those of its map; returns whether Ruby takes it for another one. Watches the map if that may be.
+    #[inline(never)]
+    pub(super) fn clash(&mut self, k: &Value) -> Option<Clash> {
+        let kind = Kind::of(k)?;
+        if self.counted.kind() == counted::Kind::Map {
+            if kind == Kind::Text {
+                return None;
+            }
+            self.counted.watch();
+            self.equal_keys.open();
+            self.look_back();
+        }
+        self.equal_keys.add(k)
+    }
+
+    /// Adds the texts among the earlier keys of a map, which was not watched so far.
+    fn look_back(&mut self) {
+        if self.counted.count == 0 {
+            return;
+        }
+        let Writer { counted, equal_keys, .. } = self;
+        match counted.entries() {
+            Some(entries) => texts(entries, |text| {
+                equal_keys.add_string(Kind::Text, text);
+            }),
+            None => equal_keys.forget(Kind::Text),
+        }
+    }
+
+    /// Applies the policy to a key that Ruby takes for another one of its map: in the notation it is a key of its own.
+    #[cold]
+    pub(super) fn equal_key(&mut self, k: &Value, clash: Clash) -> Result {
+        match (self.fidelity.policy(), k) {
+            (OnLoss::Refuse, _) => {}
+            // There is no other text for text.
+            (OnLoss::Approximate, Value::Text(text)) => {
+                let found = format!("the key {k} beside an equal one");
+                self.fidelity.note(LossKind::Key, found, "both, of which Ruby keeps one");
+                return self.plain_text(text);
+            }
+            _ => return fidelity::key_value(self, k),
+        }
+        let message = match clash {
+            Clash::Equal => format!(
+                "found the key {k}, which equals another key of the map in Ruby: a Hash keeps only one of them"
+            ),
+            Clash::Unknown => format!(
+                "found the key {k} in a map whose earlier keys are no longer known, or are more than {KEYS_MAX}: Ruby \
+                 may take it for one of them"
+            ),
+        };
+        let wrap = Hint::set(Opt::OnLoss, "wrap").to("write it in the notation (reversible)");
+        Err(Error::new(ErrorKind::Refused, message).hint(wrap))
+    }
+
+    /// Writes a text key of a map that has no fast path.
+    #[cold]
+    pub(super) fn watched_text(&mut self, k: &str) -> Result {
+        match self.equal_keys.add_string(Kind::Text, k.as_bytes()) {
+            Some(clash) => self.equal_key(&Value::Text(k.to_owned()), clash),
+            None => self.plain_text(k),
+        }
     }
 }
 
@@ -185,7 +257,7 @@ fn hash_value(v: &Value, compared: bool, hasher: &mut DefaultHasher) {
 }
 
 /// Calls `see` with each text among the keys of entries that were just written.
-pub(super) fn texts(entries: &[u8], mut see: impl FnMut(&[u8])) {
+fn texts(entries: &[u8], mut see: impl FnMut(&[u8])) {
     use super::types::{IVARS, STRING};
     let mut at = 0;
     while at < entries.len() {

@@ -12,17 +12,15 @@
 use std::collections::HashMap;
 
 use super::counted::{Counted, Kind};
-use super::equal::{self, Clash, EqualKeys, KEYS_MAX};
+use super::equal::EqualKeys;
 use super::typed::{Frame, Pending};
 use super::types::*;
 use super::{Options, classes, float, moment};
 use crate::bytes::buffer::Out;
-use crate::model::hint::Hint;
 use crate::model::number;
-use crate::model::option::Opt;
 use crate::model::value::Value;
 use crate::policy::event::{BigInt, Ext, Sink, Type};
-use crate::policy::fidelity::{self, Fidelity, LossKind, OnLoss};
+use crate::policy::fidelity::{self, Fidelity};
 use crate::policy::notation;
 use crate::{Error, Result};
 
@@ -49,7 +47,7 @@ pub struct Writer<'o> {
     /// Anchored values.
     pub(super) anchors: HashMap<u64, Anchored>,
     /// Of the open maps of [`Kind::WatchedMap`].
-    equal_keys: EqualKeys,
+    pub(super) equal_keys: EqualKeys,
     mark: Mark,
 }
 
@@ -138,7 +136,7 @@ impl<'o> Writer<'o> {
 
     /// Writes UTF-8 text, wrapped in `I` and its encoding.
     #[inline]
-    fn plain_text(&mut self, v: &str) -> Result {
+    pub(super) fn plain_text(&mut self, v: &str) -> Result {
         let bytes = v.as_bytes();
         self.objects += 1;
         let Some(tail) = self.tail else { return self.long_text(bytes) };
@@ -294,70 +292,6 @@ impl<'o> Writer<'o> {
         self.counted.out.push(byte);
         self.counted.count += 1;
         Ok(())
-    }
-
-    /// Adds a key to those of its map; returns whether Ruby takes it for another one. Watches the map if that may be.
-    #[inline(never)]
-    fn clash(&mut self, k: &Value) -> Option<Clash> {
-        let kind = equal::Kind::of(k)?;
-        if self.counted.kind() == Kind::Map {
-            if kind == equal::Kind::Text {
-                return None;
-            }
-            self.counted.watch();
-            self.equal_keys.open();
-            self.look_back();
-        }
-        self.equal_keys.add(k)
-    }
-
-    /// Adds the texts among the earlier keys of a map, which was not watched so far.
-    fn look_back(&mut self) {
-        if self.counted.count == 0 {
-            return;
-        }
-        let Writer { counted, equal_keys, .. } = self;
-        match counted.entries() {
-            Some(entries) => equal::texts(entries, |text| {
-                equal_keys.add_string(equal::Kind::Text, text);
-            }),
-            None => equal_keys.forget(equal::Kind::Text),
-        }
-    }
-
-    /// Applies the policy to a key that Ruby takes for another one of its map: in the notation it is a key of its own.
-    #[cold]
-    fn equal_key(&mut self, k: &Value, clash: Clash) -> Result {
-        match (self.fidelity.policy(), k) {
-            (OnLoss::Refuse, _) => {}
-            // There is no other text for text.
-            (OnLoss::Approximate, Value::Text(text)) => {
-                let found = format!("the key {k} beside an equal one");
-                self.fidelity.note(LossKind::Key, found, "both, of which Ruby keeps one");
-                return self.plain_text(text);
-            }
-            _ => return fidelity::key_value(self, k),
-        }
-        let message = match clash {
-            Clash::Equal => format!(
-                "found the key {k}, which equals another key of the map in Ruby: a Hash keeps only one of them"
-            ),
-            Clash::Unknown => format!(
-                "found the key {k} in a map whose earlier keys are no longer known, or are more than {KEYS_MAX}: Ruby \
-                 may take it for one of them"
-            ),
-        };
-        let wrap = Hint::set(Opt::OnLoss, "wrap").to("write it in the notation (reversible)");
-        Err(Error::new(crate::ErrorKind::Refused, message).hint(wrap))
-    }
-
-    /// Writes a text key of a map that has no fast path.
-    #[cold]
-    pub(super) fn watched_text(&mut self, k: &str) -> Result {
-        match self.equal_keys.add_string(equal::Kind::Text, k.as_bytes()) {
-            Some(clash) => self.equal_key(&Value::Text(k.to_owned()), clash),
-            None => self.plain_text(k),
-        }
     }
 
     pub(super) fn fixnum(&mut self, v: i32) {

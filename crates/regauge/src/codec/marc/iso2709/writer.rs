@@ -93,42 +93,47 @@ impl<'o> Writer<'o> {
         Ok(true)
     }
 
+    /// Encodes the fields of a record that is to be in MARC-8; returns whether they had to be. Leader/09 changes with a
+    /// charset that the options name, and a charset is refused that no reader would find.
+    fn encode(&mut self, leader: &mut [u8; LEADER_BYTES]) -> Result<bool> {
+        let body = &mut self.inner.target;
+        let choice = self.options.write_charset;
+        let charset = charset_of(&mut leader[CHARSET_POSITION], body.charset, choice);
+        let declared = Charset::of_leader(leader[CHARSET_POSITION]);
+        if is_same(body.data(), body.fidelity.policy()) {
+            return Ok(false);
+        }
+        if charset == Charset::Utf8 {
+            if declared == Charset::Utf8 || body::is_taken_for_utf8(body.data()) {
+                return Ok(false);
+            }
+            if !body.data().is_ascii() {
+                body.undeclared(charset)?;
+            }
+        }
+        let fields = (declared == Charset::Utf8).then(|| body.fields.clone());
+        body.encode(&mut self.encoded)?;
+        let Some(fields) = fields else {
+            body.mark_marc8(&mut self.encoded);
+            return Ok(true);
+        };
+        // What is no UTF-8 is refused by readers, and the rest would be other text to them.
+        let is_utf8 = simdutf8::basic::from_utf8(&self.encoded).is_ok();
+        if is_utf8 {
+            body.undeclared(charset)?;
+            body.fields = fields;
+        }
+        Ok(!is_utf8)
+    }
+
     /// Writes the current record.
     fn write(&mut self) -> Result {
         let body = &mut self.inner.target;
         body.check()?;
         let mut leader = leader_bytes(&body.leader, &mut body.fidelity)?;
-        let mut charset =
-            charset_of(&mut leader[CHARSET_POSITION], body.charset, self.options.write_charset);
-        let declared = Charset::of_leader(leader[CHARSET_POSITION]);
-        let is_same = is_same(body.data(), body.fidelity.policy());
-        if !is_same
-            && (charset, declared) == (Charset::Utf8, Charset::Marc8)
-            && !body::is_taken_for_utf8(body.data())
-        {
-            // In a file, nothing would tell.
-            if !body.data().is_ascii() {
-                body.undeclared(charset)?;
-            }
-            charset = Charset::Marc8;
-        }
-        if !is_same && charset == Charset::Marc8 {
-            let fields = (declared == Charset::Utf8).then(|| body.fields.clone());
-            body.encode(&mut self.encoded)?;
-            match fields {
-                None => body.mark_marc8(&mut self.encoded),
-                // It would be read as other text, where other bytes are refused.
-                Some(fields) if simdutf8::basic::from_utf8(&self.encoded).is_ok() => {
-                    body.undeclared(charset)?;
-                    (charset, body.fields) = (Charset::Utf8, fields);
-                }
-                Some(_) => {}
-            }
-        }
-        let data = match charset {
-            Charset::Marc8 if !is_same => self.encoded.as_slice(),
-            _ => body.data(),
-        };
+        let is_encoded = self.encode(&mut leader)?;
+        let body = &mut self.inner.target;
+        let data = if is_encoded { self.encoded.as_slice() } else { body.data() };
         let base = LEADER_BYTES + 12 * body.fields.len() + 1;
         let length = base + data.len() + 1;
         if length > RECORD_BYTES_MAX && !self.options.oversize {
