@@ -60,6 +60,7 @@ impl<'t> Rows<'t> {
     }
 
     /// Refuses a MARC record that carries its charset, for which there is no column.
+    #[cfg(feature = "parquet")]
     pub(crate) fn refusing_charset(self) -> Rows<'t> {
         Rows { refuses_charset: self.shape == Shape::Marc, ..self }
     }

@@ -320,6 +320,8 @@ fn keys_that_python_takes_for_one_are_refused() {
     let map =
         |keys: &[Value]| Value::Map(keys.iter().map(|key| (key.clone(), Value::Null)).collect());
     let decimal = |text: &str| Value::Decimal(text.into());
+    let time = |text: &str| ext(Ext::OffsetDateTime(text));
+    let frozen = |members: &[Value]| typed("frozenset", "", Value::Array(members.to_vec()));
     for (one, other) in [
         (Value::Int(1), Value::Bool(true)),
         (Value::Bool(false), Value::F64(-0.0)),
@@ -327,6 +329,13 @@ fn keys_that_python_takes_for_one_are_refused() {
         (Value::UInt(1 << 63), Value::F64(9_223_372_036_854_775_808.0)),
         (Value::F32(0.5), decimal("0.5")),
         (Value::Int(2), decimal("2.00")),
+        (time("2020-01-01T00:00:00Z"), time("2020-01-01T01:00:00.000+01:00")),
+        (tuple(vec![text("a"), Value::Int(1)]), tuple(vec![text("a"), Value::Bool(true)])),
+        (frozen(&[Value::Int(1), Value::F64(0.5)]), frozen(&[decimal("0.5"), Value::F64(1.0)])),
+        (
+            tuple(vec![frozen(&[time("0099-12-31T23:00:00-01:00")])]),
+            tuple(vec![frozen(&[time("0100-01-01T00:00:00Z")])]),
+        ),
     ] {
         let error = write(&map(&[one.clone(), other.clone()]), 4).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Refused, "{one} {other}");
@@ -345,6 +354,9 @@ fn keys_that_python_takes_for_one_are_refused() {
     ]);
     check_all(&outer);
     write(&map(&[Value::Int(1), Value::Int(1)]), 4).unwrap();
+    write(&map(&[time("2020-01-01T00:00:00Z"), time("2020-01-01T00:00:00+01:00")]), 4).unwrap();
+    write(&map(&[tuple(vec![Value::Int(1)]), frozen(&[Value::Bool(true)]), Value::Int(1)]), 4)
+        .unwrap();
     write(&map(&[Value::F64(f64::NAN), Value::F64(f64::NAN), Value::F64(1e300)]), 4).unwrap();
     // Beyond what is remembered, a map of one kind of number has no doubts.
     let doubles: Vec<Value> = (0..(1 << 18) + 10).map(|n| Value::F64(f64::from(n) / 2.0)).collect();
@@ -359,7 +371,7 @@ fn keys_that_python_takes_for_one_are_refused() {
     many.pop();
     many.push(Value::F64(1e9));
     let error = write(&map(&many), 4).unwrap_err();
-    assert!(error.to_string().contains("after 262144 other numbers"), "{error}");
+    assert!(error.to_string().contains("after 262144 others"), "{error}");
     // As text it is a key of its own.
     let fidelity = Fidelity::new(OnLoss::Wrap, Format::Pickle);
     let mut writer = Writer::new(Out::in_memory(), Options::default(), fidelity);

@@ -29,7 +29,7 @@ use crate::policy::fidelity::{self, Fidelity};
 use crate::policy::notation;
 use crate::{Error, OnLoss, Result};
 
-use equal::{Clash, EqualKeys, NUMBERS_MAX};
+use equal::{Clash, EqualKeys, KEYS_MAX};
 use held::{Held, Slot};
 use keys::Keys;
 
@@ -314,7 +314,7 @@ impl Writer<'_> {
                 "found the key {k}, which equals another key of the map in Python: a dict keeps only one of them"
             ),
             Clash::Unknown => format!(
-                "found the key {k} after {NUMBERS_MAX} other numbers, expected fewer: Python may take it for one of them"
+                "found the key {k} after {KEYS_MAX} others, expected fewer: Python may take it for one of them"
             ),
         };
         let wrap = Hint::set(Opt::OnLoss, "wrap").to("write it as text (reversible)");

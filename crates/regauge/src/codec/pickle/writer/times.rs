@@ -215,6 +215,18 @@ fn point_in_time(at: Timestamp) -> Option<[u8; 10]> {
     date_time(text.strip_suffix('Z')?, false)
 }
 
+/// Returns the seconds and microseconds of a point in time in the form of [`Ext::OffsetDateTime`]; `None` if Python has
+/// no such time.
+pub(super) fn instant(text: &str) -> Option<(i64, u32)> {
+    let (local, offset) = split_offset(text)?;
+    let [century, year, month, day, hour, minute, second, high, middle, low] =
+        date_time(local, false)?;
+    let year = i64::from(u16::from_be_bytes([century, year]));
+    let days = time::days_from_civil(year, i64::from(month), i64::from(day));
+    let seconds = ((days * 24 + i64::from(hour)) * 60 + i64::from(minute)) * 60 + i64::from(second);
+    Some((seconds - offset, u32::from_be_bytes([0, high, middle, low])))
+}
+
 /// Returns a date and time, and its offset from UTC in seconds.
 fn split_offset(text: &str) -> Option<(&str, i64)> {
     if let Some(text) = text.strip_suffix('Z') {
