@@ -439,7 +439,8 @@ impl<'a, T: DeserializeOwned> Stream<'a, T> {
     /// The documents of a stream of [`Options::from`].
     ///
     /// # Errors
-    /// `Io`, when the input cannot be opened.
+    /// `Io`, when the input cannot be opened; `Unsupported` for options that only a conversion follows
+    /// (`select`, `head`, `sample`, `skip_bad`).
     pub fn open<'o>(input: Input<'a>, options: impl Into<Cow<'o, Options>>) -> Result<Self> {
         let options = reading(options.into()).into_owned();
         let values = Some(Values::open(input, &options)?);

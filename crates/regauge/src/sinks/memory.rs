@@ -27,8 +27,9 @@ use crate::{Error, ErrorKind, Result};
 /// with [`Options::unwrap`].
 ///
 /// # Errors
-/// The reader's, with their offset, and `Limit` if a document is larger than [`Limits::nodes`] or
-/// [`Limits::record_bytes`] allow.
+/// The reader's, with their offset, `Limit` if a document is larger than [`Limits::nodes`] or
+/// [`Limits::record_bytes`] allow, and `Unsupported` for options that only a conversion follows
+/// (`select`, `head`, `sample`, `skip_bad`).
 pub fn read_values(bytes: &[u8], options: &Options) -> Result<Vec<Value>> {
     let mut values = Values::open(Input::Bytes(bytes), options)?;
     let mut list = Vec::new();
@@ -53,6 +54,7 @@ pub fn read_tape(bytes: &[u8], options: &Options) -> Result<Option<Tape>> {
 /// # Errors
 /// Same as [`read_values`].
 pub(crate) fn fill_tape(input: Input<'_>, options: &Options, tape: &mut Tape) -> Result<u32> {
+    refuse_ignored(options)?;
     if let Input::Bytes(bytes) = &input {
         tape.reserve(bytes.len());
         if !options.unwraps() {
@@ -93,6 +95,28 @@ fn next_tape<P: Parse>(reader: &mut Reader<'_, P>, tape: &mut Tape) -> Result<bo
     reader.next(tape)
 }
 
+/// Refuses the options that only a conversion follows: they would be ignored.
+#[inline]
+fn refuse_ignored(options: &Options) -> Result {
+    let ignored = [
+        ("select", !options.select.is_empty()),
+        ("head", options.head.is_some()),
+        ("sample", options.sample.is_some()),
+        ("skip_bad", options.skip_bad),
+    ];
+    match ignored.iter().find(|(_, is_set)| *is_set) {
+        Some((name, _)) => Err(ignored_option(name)),
+        None => Ok(()),
+    }
+}
+
+#[cold]
+fn ignored_option(name: &str) -> Error {
+    let message = format!("found the option `{name}`, which only a conversion follows");
+    Error::new(ErrorKind::Unsupported, message)
+        .hint("convert the input first, or choose among the documents")
+}
+
 /// Iterates over the documents of a stream.
 pub struct Values<'a> {
     reader: Box<dyn Documented + Send + 'a>,
@@ -106,8 +130,9 @@ impl<'a> Values<'a> {
     /// notation is undone with [`Options::unwrap`].
     ///
     /// # Errors
-    /// `Io` if the input cannot be opened.
+    /// `Io` if the input cannot be opened, `Unsupported` for options that only a conversion follows.
     pub fn open(input: Input<'a>, options: &Options) -> Result<Values<'a>> {
+        refuse_ignored(options)?;
         let unwraps = options.unwraps();
         let reader = options.from.visit(Open { input, options: &options.for_trees() })?;
         let numbers_as_decimals = options.numbers_as_decimals();
@@ -389,6 +414,29 @@ mod tests {
         }
         let error = without_references(&list(values), &Limits::default()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Limit);
+    }
+
+    #[test]
+    fn options_that_only_a_conversion_follows_are_refused() {
+        let mut select = crate::policy::select::Selection::new();
+        select.only("a").unwrap();
+        let changes: [(&str, &dyn Fn(&mut Options)); 4] = [
+            ("select", &|options| options.select = select.clone()),
+            ("head", &|options| options.head = Some(1)),
+            ("sample", &|options| options.sample = Some(1)),
+            ("skip_bad", &|options| options.skip_bad = true),
+        ];
+        for (name, change) in changes {
+            let mut options = Options::new(Format::Ndjson, Format::Ndjson);
+            change(&mut options);
+            for error in [
+                read_values(b"{}\n{}\n", &options).unwrap_err(),
+                read_tape(b"{}", &options).unwrap_err(),
+            ] {
+                assert_eq!(error.kind(), ErrorKind::Unsupported);
+                assert!(error.message().contains(&format!("the option `{name}`")), "{error}");
+            }
+        }
     }
 
     #[test]
