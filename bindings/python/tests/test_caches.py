@@ -48,6 +48,12 @@ def test_integers_of_other_types_are_not_read_as_digits():
             assert serializer.loads(serializer.dumps(value)) == value
 
 
+def test_only_digits_are_read_as_digits():
+    # A space and an underscore, which int() takes.
+    for value in (-33, -8225, -12577, -24374):
+        assert Serializer("cbor").loads(regauge.cbor.dumps(value)) == value
+
+
 def test_options_of_writing_do_not_stop_reading():
     value = {"a": b"x", 5: 1}
     serializer = Serializer("json", on_loss="wrap")

@@ -12,7 +12,7 @@ pub fn whole(bytes: &[u8], format: Format, limits: &Limits) -> Option<Look> {
     }
     let survey = pickle::survey(bytes, limits);
     let is_whole = survey.error.is_none() && survey.pickles > 0;
-    (is_whole && !is_word(bytes, &survey)).then(|| of_pickle(survey))
+    (is_whole && !is_word(bytes)).then(|| of_pickle(survey))
 }
 
 /// Looks into Marshal and pickles that cannot be read to their end, but that their languages load, or begin to load:
@@ -76,11 +76,10 @@ fn of(
     look
 }
 
-/// Returns whether bytes are a word that happens to be a pickle of a number, as `Mrs.` and `Jones.` are.
-fn is_word(bytes: &[u8], survey: &pickle::Survey) -> bool {
-    matches!(bytes[0], b'K' | b'M' | b'J' | b'G')
-        && survey.imports.is_empty()
-        && bytes.iter().all(|byte| (b' '..=b'~').contains(byte))
+/// Returns whether bytes are a text of one line that happens to be a pickle, as `Mrs.`, `Jörg.` and `N.` are. Picklers
+/// write few such: with a protocol before 2, of `None`, `()` and a few numbers.
+fn is_word(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).is_ok_and(|text| !text.contains(char::is_control))
 }
 
 /// Returns whether bytes may be a pickle without a mark that has an import or a memo: they begin with an instruction that
@@ -161,6 +160,12 @@ mod tests {
             "Mrs.",
             "Jones.",
             "Ka.",
+            "Jörg.",
+            "Göteborg.",
+            "Må.",
+            "N2.",
+            "(t.",
+            "]2.",
             "Mrs. Smith",
             "Jones. He said\nthat\nit is.",
             "N. Smith\nq\nr",

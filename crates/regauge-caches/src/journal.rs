@@ -218,41 +218,64 @@ fn no_journal() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, message)
 }
 
-/// Reads a journal from its beginning.
+/// Reads a journal from its end, so that of two entries for one place the later one is undone first.
 pub struct Entries {
-    read: BufReader<File>,
-    line: u64,
+    file: File,
+    /// Lines that were read, the last of which is the next one.
+    lines: Vec<u8>,
+    /// Where they begin.
+    start: u64,
 }
 
 impl Entries {
-    /// Opens a journal, which nobody else can open meanwhile.
+    /// Opens a journal, which nobody else can open meanwhile. The last line may have been cut when the migration was
+    /// killed: its value was not replaced, so it is passed over.
     ///
     /// # Errors
     /// `WouldBlock` if another process has it open; otherwise those of the file.
     pub fn open(path: &Path) -> io::Result<Entries> {
-        let file = File::open(path)?;
+        let mut file = File::open(path)?;
         lock(&file)?;
-        Ok(Entries { read: BufReader::new(file), line: 0 })
+        let length = file.metadata()?.len();
+        let start = whole_lines(&mut file, length)?;
+        Ok(Entries { file, lines: Vec::new(), start })
+    }
+
+    /// Takes the last line that was not read yet, with its line break; an empty one before the first line.
+    fn line(&mut self) -> io::Result<Vec<u8>> {
+        loop {
+            let before = self.lines.len().saturating_sub(1);
+            if let Some(at) = self.lines[..before].iter().rposition(|byte| *byte == b'\n') {
+                return Ok(self.lines.split_off(at + 1));
+            }
+            if self.start == 0 {
+                return Ok(std::mem::take(&mut self.lines));
+            }
+            // Twice as much for a long line, so that it is not moved for each block.
+            let more = self.start.min(self.lines.len().max(BLOCK_BYTES) as u64);
+            self.start -= more;
+            let mut lines = vec![0; more as usize];
+            self.file.seek(SeekFrom::Start(self.start))?;
+            self.file.read_exact(&mut lines)?;
+            lines.append(&mut self.lines);
+            self.lines = lines;
+        }
     }
 }
 
 impl Iterator for Entries {
     type Item = Result<Entry>;
 
-    /// Returns the next entry. The last line may have been cut when the migration was killed: its value was not
-    /// replaced, so it ends the journal.
     fn next(&mut self) -> Option<Result<Entry>> {
-        let mut line = String::new();
-        match self.read.read_line(&mut line) {
-            Ok(0) => return None,
-            Ok(_) if !line.ends_with('\n') => return None,
-            Ok(_) => {}
+        let line = match self.line() {
+            Ok(line) if line.is_empty() => return None,
+            Ok(line) => line,
             Err(error) => return Some(Err(error.into())),
-        }
-        self.line += 1;
-        let number = self.line;
-        Some(Entry::parse(&line).ok_or_else(|| {
-            Error::syntax(format!("found a line that is no entry of a journal, line {number}"))
+        };
+        let entry = str::from_utf8(&line).ok().and_then(Entry::parse);
+        Some(entry.ok_or_else(|| {
+            let byte = self.start + self.lines.len() as u64;
+            Error::syntax(format!("found a line that is no entry of a journal, at byte {byte}"))
                 .hint("give the file that --journal named")
         }))
     }
@@ -291,7 +314,11 @@ mod tests {
         Journal::append(&path).unwrap().add(&all[1..]).unwrap();
         let data = std::fs::metadata(&path).unwrap();
         assert_eq!(regauge_os::mode_if_shared(&data), None);
-        let read = |path| Entries::open(path).unwrap().collect::<Result<Vec<_>>>();
+        let read = |path| {
+            let mut entries = Entries::open(path).unwrap().collect::<Result<Vec<_>>>()?;
+            entries.reverse();
+            Ok::<_, Error>(entries)
+        };
         assert_eq!(read(&path).unwrap(), all);
         let bytes = std::fs::read(&path).unwrap();
         for cut in 1..bytes.len() {
@@ -302,9 +329,25 @@ mod tests {
             Journal::append(&path).unwrap().add(&all[found.len()..]).unwrap();
             assert_eq!(read(&path).unwrap(), all);
         }
-        std::fs::write(&path, "{}\n").unwrap();
-        assert!(read(&path).unwrap_err().to_string().contains("line 1"));
+        std::fs::write(&path, format!("{}\n{{}}\n", all[0].line())).unwrap();
+        let error = read(&path).unwrap_err().to_string();
+        assert!(
+            error.contains(&format!("at byte {}", all[0].line().to_string().len() + 1)),
+            "{error}"
+        );
     }
+
+    #[test]
+    fn long_lines_come_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.ndjson");
+        let sizes = [0, 1, BLOCK_BYTES / 4 * 3, 5 * BLOCK_BYTES, 3, 0, 2 * BLOCK_BYTES, 7];
+        let all = sizes.map(|size| Entry { old: vec![b'o'; size], ..entry(Place::Member) });
+        Journal::append(&path).unwrap().add(&all).unwrap();
+        let read: Vec<Entry> = Entries::open(&path).unwrap().map(Result::unwrap).collect();
+        assert!(read.iter().eq(all.iter().rev()));
+    }
+
     #[test]
     fn what_is_no_journal_stays_as_it_is() {
         let folder = tempfile::tempdir().unwrap();

@@ -36,7 +36,8 @@ impl Count {
         self.bytes += bytes;
     }
 
-    fn merge(&mut self, other: Count) {
+    /// Adds what `other` counted.
+    pub fn merge(&mut self, other: Count) {
         self.values += other.values;
         self.bytes += other.bytes;
     }

@@ -87,6 +87,51 @@ fn the_dry_run_prints_rules_that_work() {
 }
 
 #[test]
+fn what_was_moved_twice_is_put_back_to_the_later_value() {
+    let folder = Folder::new();
+    let raw = application(&folder);
+    let moves = format!("migrate {JOBS} --to msgpack --objects data --apply --journal j");
+    let (symbol, text) =
+        (&b"\x04\x08{\x06:\x06ai\x06"[..], &b"\x04\x08{\x06I\"\x06a\x06:\x06ETi\x06"[..]);
+    let set = |body: &[u8]| {
+        raw.execute("DELETE FROM jobs WHERE id > 1", []).unwrap();
+        raw.execute("UPDATE jobs SET body = ?1", [body]).unwrap();
+    };
+    // Both become the same bytes.
+    for body in [symbol, text] {
+        set(body);
+        folder.run(&moves).silent();
+        assert_eq!(bodies(&raw), [b"\x81\xA1a\x01"]);
+    }
+    folder.run(&format!("migrate {JOBS} --undo j")).silent();
+    assert_eq!(bodies(&raw), [text]);
+}
+
+/// SQLite stores text that looks like a number as one, in a column whose declared type says so.
+#[test]
+fn a_column_that_would_convert_the_new_text_keeps_the_old_one() {
+    let folder = Folder::new();
+    let raw = Connection::open(folder.path("app.db")).unwrap();
+    raw.execute_batch(
+        "CREATE TABLE jobs (id INTEGER PRIMARY KEY, body JSON);
+         INSERT INTO jobs (body) VALUES ('L123456789012345678901L' || char(10) || '.'),
+           ('F1.0' || char(10) || '.'), ('(lp0' || char(10) || 'I1' || char(10) || 'a.')",
+    )
+    .unwrap();
+    let ran = folder.run(&format!("migrate {JOBS} --to json --apply --journal j")).status(3);
+    for line in ["moved to JSON: 1 value", "it stores such a text as a number"] {
+        assert!(ran.text().contains(line), "{line}\n{}", ran.text());
+    }
+    let mut select = raw.prepare("SELECT typeof(body), body FROM jobs ORDER BY id").unwrap();
+    let found: Vec<(String, String)> = select
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+        .and_then(Iterator::collect)
+        .unwrap();
+    let expected = ["L123456789012345678901L\n.", "F1.0\n.", "[1]"];
+    assert_eq!(found, expected.map(|body| ("text".to_owned(), body.to_owned())));
+}
+
+#[test]
 fn a_rule_is_for_its_class_alone() {
     let folder = Folder::new();
     application(&folder);

@@ -95,6 +95,39 @@ fn plain_types_that_other_formats_lack_are_worth_a_trial() {
 }
 
 #[test]
+fn advice_counts_only_the_values_that_it_is_about() {
+    let summary = summary();
+    let advice = |values: &[(String, Vec<u8>)]| {
+        let keys: Vec<_> =
+            values.iter().map(|(key, value)| (key.clone().into(), value.clone())).collect();
+        json(&report(&keys), &about(&summary, &[]))["advice"].clone()
+    };
+    // Text beside pickles is not saved.
+    let ones = [&b"\x80\x04]\x94("[..], &b"K\x01".repeat(100), b"e."].concat();
+    let mut values: Vec<_> = (0..9).map(|id| (format!("user:{id}"), ones.clone())).collect();
+    values.extend((100..109).map(|id| (format!("user:{id}"), format!("{id} ").repeat(50).into())));
+    let found = advice(&values);
+    let saved = found[0]["bytes"].as_u64().unwrap();
+    let pickles = 2 * 9 * ones.len() as u64;
+    assert_eq!(found[0]["topic"], "leave");
+    assert!(saved > pickles / 4 && saved < pickles, "{found}");
+    // Which of two formats names a class is not said; of one, it is.
+    let foo = b"\x04\x08o:\x08Foo\0".to_vec();
+    values.push(("user:200".into(), foo.clone()));
+    let text = |found: &Value| {
+        let classes = found.as_array().unwrap().iter().find(|one| one["topic"] == "classes");
+        classes.unwrap()["text"].as_str().unwrap().to_owned()
+    };
+    let found = text(&advice(&values));
+    assert!(
+        found.starts_with("2 of 20 values in formats that can run code name classes"),
+        "{found}"
+    );
+    let found = text(&advice(&[("user:1".into(), foo), ("user:2".into(), b"plain text".to_vec())]));
+    assert!(found.starts_with("2 of 2 values in Ruby Marshal name classes"), "{found}");
+}
+
+#[test]
 fn the_answer_comes_first_and_details_are_folded() {
     let summary = summary();
     let html = page(&report(&keys(b"")), &about(&summary, &[]));

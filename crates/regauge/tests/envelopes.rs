@@ -356,6 +356,37 @@ fn a_job_with_fields_of_wrong_types_is_opened_without_them() {
     }
 }
 
+/// Ruby writes equal floats once, though they are not one object to anybody: 60.0 is a rate and the expiry here.
+#[test]
+fn an_entry_whose_value_has_the_float_of_its_expiry_is_put_back() {
+    let limits = Limits::default();
+    // By Active Support 6.1.7 with Ruby 3.1.
+    let entry = b"\x04\x08o: ActiveSupport::Cache::Entry\t:\x0B@value{\x06I\"\trate\x06:\x06ETf\x086e1:\r@version0\
+                  :\x10@created_atf\x060:\x10@expires_in@\x08";
+    let opened = open(entry, &limits).unwrap().unwrap();
+    let words: Vec<_> = opened.layers[0].facts.iter().map(envelope::Fact::words).collect();
+    assert_eq!(words, ["expires 1970-01-01T00:01:00Z"]);
+    let put = b"\x04\x08f\x0760".to_vec();
+    let closed =
+        with_limits(&limits, |tools| envelope::close(&opened, Format::Marshal, put, tools));
+    let again = open(&closed.unwrap(), &limits).unwrap().unwrap();
+    assert_eq!(json(&again.bytes, Format::Marshal), serde_json::json!(60.0));
+    assert_eq!(again.layers[0].facts, opened.layers[0].facts);
+}
+
+/// JSON in Ruby and in Python takes the last of two values at a key.
+#[test]
+fn of_a_key_that_stands_twice_the_last_value_counts() {
+    let limits = Limits::default();
+    let job = br#"{"class":"A","args":[1],"args":[2],"jid":"x"}"#;
+    let opened = open(job, &limits).unwrap().unwrap();
+    assert_eq!(opened.bytes, b"[2]");
+    let put = b"[3]".to_vec();
+    let closed = with_limits(&limits, |tools| envelope::close(&opened, Format::Json, put, tools));
+    let expected = br#"{"class":"A","args":[1],"args":[3],"jid":"x"}"#;
+    assert_eq!(closed.unwrap().escape_ascii().to_string(), expected.escape_ascii().to_string());
+}
+
 /// A job of Sidekiq's own keeps its arguments, whatever they look like.
 #[test]
 fn only_a_wrapped_job_is_one_of_active_job() {

@@ -19,6 +19,7 @@ no old process is left; then with reads_pickle=False, when `on_pickle` is no lon
 """
 
 import pickle as _pickle
+import re as _re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -29,6 +30,8 @@ from ._errors import DecodeError
 from ._values import Object as _Object
 
 __all__ = ["Serializer"]
+
+_DIGITS = _re.compile(rb"-?[0-9]+")
 
 
 class Serializer:
@@ -108,10 +111,7 @@ class Serializer:
 
 def _digits(data: Any) -> int | None:
     """Returns the integer that Redis counts with, if these are its digits."""
-    try:
-        return int(data)
-    except ValueError:
-        return None
+    return int(data) if _DIGITS.fullmatch(data) else None
 
 
 def _of_loads(options: Mapping[str, Any], format: str) -> dict[str, Any]:

@@ -405,14 +405,13 @@ fn values(count: u64) -> String {
     format!("{} value{}", thousands(count), if count == 1 { "" } else { "s" })
 }
 
-/// Puts back what a journal says was replaced.
+/// Puts back what a journal says was replaced, the last first.
 fn undo(arguments: &Migrate, name: &str, limits: &Limits, journal: &Path) -> Result {
     let entries = Entries::open(journal).map_err(|error| unusable(journal, &error))?;
     let mut server = sources::open(&arguments.source, limits, When::Never, Access::Write)?;
     let mut pace = Pace::new(arguments.rate.filter(|rate| *rate > 0));
     let (mut done, mut changed, mut gone, mut elsewhere) = (0, 0, 0, 0);
     let mut outcome = Outcome::default();
-    // A value that was moved twice is no longer what it was after the first time.
     for entry in entries {
         let entry = entry.map_err(|error| Failure::data(&journal.display().to_string(), error))?;
         if arguments.database.is_some_and(|one| one != entry.database) {

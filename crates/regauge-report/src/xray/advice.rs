@@ -74,7 +74,7 @@ struct Group {
     prefixes: Vec<String>,
     /// Of the values that it is about.
     about: Count,
-    /// Of all values with these prefixes.
+    /// Of the values that it was looked for in.
     all: Count,
     classes: BTreeMap<String, u64>,
     has_more_classes: bool,
@@ -98,16 +98,16 @@ pub fn of(report: &Report, readings: &[Reading]) -> Vec<Advice> {
     let mut groups = Groups::new();
     for row in &report.rows {
         let tally = &row.tally;
-        let forms = tally.forms();
-        let mut codecs = forms.iter().map(|(form, _)| form.codec);
-        let codec = codecs.find(|codec| has_classes(*codec)).unwrap_or(Codec::Unknown);
         let with = |danger| tally.dangers.get(&danger).copied().filter(|count| count.values > 0);
         if let Some(count) = with(Danger::Attack) {
-            group(&mut groups, Topic::Attack, "").add(row, count).name(tally, Risk::Notorious);
+            group(&mut groups, Topic::Attack, "")
+                .add(row, count, tally.all)
+                .name(tally, Risk::Notorious);
         }
         if let Some(count) = with(Danger::Classes) {
-            group(&mut groups, Topic::Classes, codec.title())
-                .add(row, count)
+            let (title, all) = with_classes(tally);
+            group(&mut groups, Topic::Classes, title)
+                .add(row, count, all)
                 .name(tally, Risk::Unknown);
         }
         if (tally.all.bytes as f64) < SHARE_MIN * all.all.bytes as f64 {
@@ -115,20 +115,22 @@ pub fn of(report: &Report, readings: &[Reading]) -> Vec<Advice> {
         }
         if let Some((format, to)) = leaving(row) {
             let topic = if runs_code(format) { Topic::Leave } else { Topic::Smaller };
-            group(&mut groups, topic, format.title()).add(row, tally.all).sample(row, to);
+            let count = in_codecs(tally, |codec| codec == Codec::Format(format));
+            group(&mut groups, topic, format.title()).add(row, count, tally.all).sample(row, to);
         }
         if let Some((format, recoded)) = partly(row) {
-            let group = group(&mut groups, Topic::Partly, format.title()).add(row, tally.all);
+            let group =
+                group(&mut groups, Topic::Partly, format.title()).add(row, tally.all, tally.all);
             group.tried += recoded.tried;
             group.exact += recoded.exact;
         }
         let repeated = tally.repeated;
         if repeated.bytes as f64 > 0.2 * tally.all.bytes as f64 && repeated.values > 100 {
-            group(&mut groups, Topic::Repeated, "").add(row, repeated);
+            group(&mut groups, Topic::Repeated, "").add(row, repeated, tally.all);
         }
         let (expiry, others) = (tally.expiry, all.expiry);
         if others.expiring > others.never && expiry.never > 100 && expiry.expiring == 0 {
-            group(&mut groups, Topic::Forever, "").add(row, tally.all);
+            group(&mut groups, Topic::Forever, "").add(row, tally.all, tally.all);
         }
     }
     let advice =
@@ -136,6 +138,29 @@ pub fn of(report: &Report, readings: &[Reading]) -> Vec<Advice> {
     let mut advice: Vec<_> = advice.collect();
     advice.sort_by(|a, b| a.topic.cmp(&b.topic).then(b.bytes.cmp(&a.bytes)));
     advice
+}
+
+/// Returns how many values are in these codecs.
+fn in_codecs(tally: &Tally, is_one: impl Fn(Codec) -> bool) -> Count {
+    let mut sum = Count::default();
+    for (_, count) in tally.forms.iter().filter(|(form, _)| is_one(form.codec)) {
+        sum.merge(*count);
+    }
+    sum
+}
+
+/// Returns the codec whose values may name classes, in words, and how many are in it: it is not counted in which of
+/// several a class was found.
+fn with_classes(tally: &Tally) -> (&'static str, Count) {
+    let mut titles = tally
+        .forms
+        .keys()
+        .map(|form| form.codec)
+        .filter(|codec| has_classes(*codec))
+        .map(Codec::title);
+    let first = titles.next().unwrap_or_default();
+    let is_only = titles.all(|title| title == first);
+    (if is_only { first } else { "formats that can run code" }, in_codecs(tally, has_classes))
 }
 
 fn has_classes(codec: Codec) -> bool {
@@ -165,13 +190,11 @@ fn partly(row: &Row) -> Option<(Format, &Recoded)> {
 }
 
 impl Group {
-    /// Adds the values of a prefix that it is about.
-    fn add(&mut self, row: &Row, about: Count) -> &mut Group {
+    /// Adds the values of a prefix that it is about, of all that it was looked for in.
+    fn add(&mut self, row: &Row, about: Count, all: Count) -> &mut Group {
         self.prefixes.push(visible(&row.prefix));
-        for (sum, more) in [(&mut self.about, about), (&mut self.all, row.tally.all)] {
-            sum.values += more.values;
-            sum.bytes += more.bytes;
-        }
+        self.about.merge(about);
+        self.all.merge(all);
         self
     }
 
@@ -219,7 +242,7 @@ impl Group {
                 let is_packed = (self.packed as f64) < 0.8 * self.plain as f64;
                 let new = if is_packed { self.packed } else { self.plain };
                 let saved = 1.0 - new as f64 / self.stored.max(1) as f64;
-                bytes_about = (saved.max(0.0) * self.all.bytes as f64) as u64;
+                bytes_about = (saved.max(0.0) * self.about.bytes as f64) as u64;
                 let zstd = if is_packed { " with zstd" } else { "" };
                 let saving = format!("{:.0}%, some {}", 100.0 * saved, bytes(bytes_about));
                 if topic == Topic::Smaller {

@@ -5,6 +5,8 @@
 //! `@created_at`, which is 0.0 since 7.0. If it has `@compressed`, `@value` is the zlib of the value's Marshal.
 //! `@s`, the size of the value once it was asked for, is ignored.
 
+use std::collections::HashMap;
+
 use super::packing::{self, Packing};
 use super::{Fact, Inside, Row, Taken, Tools};
 use crate::model::format::Format;
@@ -40,9 +42,38 @@ fn options(tools: &Tools<'_>) -> Options {
 pub(super) fn read(bytes: &[u8], tools: &Tools<'_>) -> Result<Value> {
     let mut values = read_values(bytes, &options(tools))?;
     match values.len() {
-        1 => Ok(values.remove(0)),
+        1 => Ok(without_shared_floats(values.remove(0))),
         others => Err(not_single(others)),
     }
+}
+
+/// Puts each float where it is referred to: Ruby writes equal ones once, wherever they stand, and they have no identity.
+fn without_shared_floats(mut value: Value) -> Value {
+    let mut floats = HashMap::new();
+    let mut left = vec![&mut value];
+    // An anchor comes before its aliases.
+    while let Some(value) = left.pop() {
+        match value {
+            Value::Anchor(id, inside) if matches!(**inside, Value::F64(_)) => {
+                let (id, float) = (*id, std::mem::replace(&mut **inside, Value::Null));
+                floats.insert(id, float.clone());
+                *value = float;
+            }
+            Value::Anchor(_, inside) => left.push(inside),
+            Value::Alias(id) => {
+                if let Some(float) = floats.get(id) {
+                    *value = float.clone();
+                }
+            }
+            Value::Typed(_, inside) => left.push(inside),
+            Value::Array(items) => left.extend(items.iter_mut().rev()),
+            Value::Map(pairs) => {
+                left.extend(pairs.iter_mut().rev().flat_map(|(key, value)| [value, key]));
+            }
+            _ => {}
+        }
+    }
+    value
 }
 
 /// Returns the value in Marshal.

@@ -112,7 +112,7 @@ impl Message {
     }
 
     fn set(&mut self, key: &str, value: Value) {
-        match self.0.iter_mut().find(|(name, _)| name.as_str() == Some(key)) {
+        match self.0.iter_mut().rev().find(|(name, _)| name.as_str() == Some(key)) {
             Some((_, place)) => *place = value,
             None => self.0.push((Value::from(key), value)),
         }
@@ -161,8 +161,9 @@ fn not_put(found: &Value, key: &str, expected: &str) -> Error {
     Error::new(ErrorKind::Refused, message)
 }
 
+/// Returns the value at a key; of several, the last one, as the JSON of Ruby and of Python has it.
 pub(super) fn get<'v>(pairs: &'v [(Value, Value)], key: &str) -> Option<&'v Value> {
-    pairs.iter().find(|(name, _)| name.as_str() == Some(key)).map(|(_, value)| value)
+    pairs.iter().rev().find(|(name, _)| name.as_str() == Some(key)).map(|(_, value)| value)
 }
 
 /// Returns the value in JSON, without a line end.

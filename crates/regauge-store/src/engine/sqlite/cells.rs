@@ -9,6 +9,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _};
 
 use super::patience::wait_for_others;
 use super::sql::{identifier, literal};
+use super::writing::Writing;
 use super::{code, failed};
 use crate::cells::{self, Access, Cells, Column, Head, Key, Swapped};
 use crate::error::{Error, Result};
@@ -19,6 +20,9 @@ const ROW_NUMBER: [&str; 3] = ["rowid", "oid", "_rowid_"];
 /// The longest pause after a change. Writers of SQLite do not queue, but look again and again whether the file is free:
 /// one that never paused would keep the others out.
 const PAUSE_MAX: Duration = Duration::from_millis(10);
+
+/// Why a column does not take a text.
+const CONVERTS: &str = "it stores such a text as a number, because of its declared type";
 
 /// A column of a table.
 pub(in crate::engine) struct SqliteCells {
@@ -105,6 +109,18 @@ impl SqliteCells {
         (format!("{} IN ({})", self.key, marks.join(", ")), found)
     }
 
+    /// Replaces a value; returns whether the row holds what was put, and takes it back if not. `None` if no row was found.
+    fn replace(&self, sql: &str, parameters: &[ValueRef<'_>]) -> rusqlite::Result<Option<bool>> {
+        let mut update = self.connection.prepare_cached(sql)?;
+        let writing = Writing::begin(&self.connection)?;
+        let parameters = rusqlite::params_from_iter(parameters.iter().map(|one| Bound(*one)));
+        let holds = update.query_row(parameters, |row| row.get(0)).optional()?;
+        if holds != Some(false) {
+            writing.commit()?;
+        }
+        Ok(holds)
+    }
+
     /// Returns whether the value of this row is text; `None` if there is none.
     fn is_text(&self, row: &str, key: &[ValueRef<'_>]) -> Result<Option<bool>> {
         let SqliteCells { table, value, .. } = self;
@@ -183,17 +199,18 @@ impl Cells for SqliteCells {
             true => ("text", format!("CAST({value} AS BLOB) = CAST(?{seen} AS BLOB)")),
             false => ("blob", format!("{value} = ?{seen}")),
         };
+        // A column of numbers stores text that looks like one as a number.
         let sql = format!(
-            "UPDATE {table} SET {value} = ?{put} WHERE {row} AND typeof({value}) = '{kind}' AND {same}"
+            "UPDATE {table} SET {value} = ?{put} WHERE {row} AND typeof({value}) = '{kind}' AND {same} \
+             RETURNING typeof({value}) = '{kind}' AND CAST({value} AS BLOB) = CAST(?{put} AS BLOB)"
         );
-        let mut update = self.connection.prepare_cached(&sql).map_err(failed(&doing))?;
-        let parameters = rusqlite::params_from_iter(parameters.into_iter().map(Bound));
         let begun = Instant::now();
-        let done = update.execute(parameters);
+        let done = self.replace(&sql, &parameters);
         std::thread::sleep(begun.elapsed().min(PAUSE_MAX));
         match done {
-            Ok(0) => Ok(Swapped::Changed),
-            Ok(_) => Ok(Swapped::Done),
+            Ok(None) => Ok(Swapped::Changed),
+            Ok(Some(true)) => Ok(Swapped::Done),
+            Ok(Some(false)) => Ok(Swapped::Unfit(CONVERTS.to_owned())),
             Err(error) if is_unfit(&error) => Ok(Swapped::Unfit(error.to_string())),
             Err(error) => Err(failed(&doing)(error)),
         }
