@@ -16,3 +16,6 @@ mod values;
 
 pub use secrets::Secrets;
 pub use values::Values;
+
+/// What is wrong with bytes after the end of compressed data.
+const TRAILING: &str = "found other bytes after its end";

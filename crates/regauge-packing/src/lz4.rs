@@ -6,7 +6,9 @@
 
 use std::io::{self, BufRead as _, BufReader, ErrorKind, Read};
 
-use lz4_flex::frame::FrameDecoder;
+use lz4_flex::frame::{self, FrameDecoder};
+
+use crate::TRAILING;
 
 /// The first bytes of a legacy frame (`lz4 -l`), which has no end mark: its last block is followed
 /// by the end of the file.
@@ -37,18 +39,33 @@ impl<R: Read> Read for Frames<R> {
             self.decoder.get_mut().end_mark = false;
             let got = self.decoder.read(buffer);
             let input = self.decoder.get_mut();
-            let got = got.map_err(|error| match input.ended {
-                true => ErrorKind::UnexpectedEof.into(),
-                false => error,
-            })?;
-            if got > 0 {
-                return Ok(got);
+            let is_end = match got {
+                // A frame has ended, or the block was empty.
+                Ok(0) => input.end_mark || input.legacy,
+                Ok(got) => return Ok(got),
+                Err(_) if input.ended => return Err(ErrorKind::UnexpectedEof.into()),
+                Err(error) => match skippable(&error) {
+                    Some(bytes) => input.skip(bytes)?,
+                    None => return Err(error),
+                },
+            };
+            if is_end {
+                self.done = match input.read.fill_buf()?.first() {
+                    None => true,
+                    Some(0x02 | 0x04 | 0x50..=0x5F) => false,
+                    Some(_) => return Err(io::Error::new(ErrorKind::InvalidData, TRAILING)),
+                };
             }
-            // A frame has ended, or the block was empty.
-            let is_end = input.end_mark || input.legacy;
-            self.done = is_end && input.read.fill_buf()?.is_empty();
         }
         Ok(0)
+    }
+}
+
+/// Returns the length of a frame that is to be skipped, if that is what the decoder stopped at.
+fn skippable(error: &io::Error) -> Option<u32> {
+    match error.get_ref()?.downcast_ref()? {
+        frame::Error::SkippableFrame(bytes) => Some(*bytes),
+        _ => None,
     }
 }
 
@@ -62,6 +79,18 @@ struct Input<R> {
     end_mark: bool,
     /// The decoder wanted more bytes than there are.
     ended: bool,
+}
+
+impl<R: Read> Input<R> {
+    /// Reads over this many bytes; a frame may begin after them, or the file has ended.
+    fn skip(&mut self, bytes: u32) -> io::Result<bool> {
+        let bytes = u64::from(bytes);
+        if io::copy(&mut self.read.by_ref().take(bytes), &mut io::sink())? < bytes {
+            return Err(ErrorKind::UnexpectedEof.into());
+        }
+        self.begun = false;
+        Ok(true)
+    }
 }
 
 impl<R: Read> Read for Input<R> {

@@ -1,6 +1,7 @@
 //! Compressed files: detected by suffix or first bytes, read and written in a stream.
 
 mod gzip_blocks;
+mod gzip_members;
 
 use std::io::{self, BufReader, Read, Write};
 use std::ops::RangeInclusive;
@@ -9,7 +10,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bzip2::read::MultiBzDecoder;
 use bzip2::write::BzEncoder;
-use flate2::bufread::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use liblzma::read::XzDecoder;
 use liblzma::stream::{CONCATENATED, Check, MtStreamBuilder, Stream};
@@ -130,8 +130,11 @@ impl Compression {
         }
     }
 
-    /// Detects the compression from the first 13 bytes of a file.
-    pub fn from_magic(head: &[u8]) -> Option<Compression> {
+    /// Detects the compression from the first 13 bytes of a file, or more: a frame to be skipped may come before.
+    pub fn from_magic(mut head: &[u8]) -> Option<Compression> {
+        while let [0x50..=0x5F, 0x2A, 0x4D, 0x18, a, b, c, d, rest @ ..] = head {
+            head = rest.get(u32::from_le_bytes([*a, *b, *c, *d]) as usize..)?;
+        }
         match head {
             // The upper flag bits are reserved and must be 0 (RFC 1952 §2.3.1).
             [0x1F, 0x8B, 8, flags, ..] if flags & 0xE0 == 0 => Some(Compression::Gzip),
@@ -186,7 +189,7 @@ impl Compression {
         let counted = Counted { read, consumed: Arc::clone(&consumed) };
         let buffered = BufReader::with_capacity(64 << 10, counted);
         let inner: Box<dyn Read + Send + 'a> = match self {
-            Compression::Gzip => Box::new(MultiGzDecoder::new(buffered)),
+            Compression::Gzip => Box::new(gzip_members::Members::new(buffered)),
             Compression::Zstd => {
                 let mut decoder = zstd::Decoder::with_buffer(buffered)?;
                 decoder.window_log_max(limits.window_bytes.max(1).ilog2().clamp(10, 31))?;

@@ -145,6 +145,41 @@ fn check_cuts(one: Compression, packed: &[u8], first: &[u8], end: usize) {
 }
 
 #[test]
+fn frames_to_be_skipped_are_passed_over() {
+    let skipped = |length: u8| {
+        [&[0x57, 0x2A, 0x4D, 0x18, length, 0, 0, 0][..], &vec![7; length.into()]].concat()
+    };
+    let read = |one, bytes: &[u8]| unpack(one, bytes, &Limits::default());
+    for one in [Compression::Lz4, Compression::Zstd] {
+        let frame = pack(one, b"one two", None, 1);
+        for length in [0, 5, 200] {
+            let skip = skipped(length);
+            let all = [&skip[..], &skip, &frame, &skip, &frame, &skip].concat();
+            assert_eq!(Compression::from_magic(&all), Some(one));
+            assert_eq!(read(one, &all).unwrap(), b"one twoone two");
+            assert_eq!(Compression::from_magic(&skip), None);
+            // Cut within the last one.
+            assert!(length == 0 || read(one, &all[..all.len() - 1]).is_err());
+        }
+    }
+}
+
+#[test]
+fn bytes_after_the_end_are_named() {
+    for one in [Compression::Gzip, Compression::Lz4] {
+        let packed = pack(one, b"one two", None, 1);
+        for junk in [&b"j"[..], b"junk that is longer than any header", b"\0\0\0x"] {
+            let error =
+                unpack(one, &[&packed, junk].concat(), &Limits::default()).unwrap_err().to_string();
+            assert!(error.contains("found other bytes after its end"), "{error}");
+        }
+    }
+    // As tapes and GNU's gzip have it.
+    let packed = [pack(Compression::Gzip, b"one two", None, 1), vec![0; 100_000]].concat();
+    assert_eq!(unpack(Compression::Gzip, &packed, &Limits::default()).unwrap(), b"one two");
+}
+
+#[test]
 fn legacy_frames_of_lz4_end_with_the_file() {
     // Block by block: `lz4 -l` writes a length and the block; there is no end mark.
     let block = lz4_flex::block::compress(b"one two");

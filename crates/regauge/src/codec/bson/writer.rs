@@ -420,13 +420,11 @@ impl<'o> Writer<'o> {
     }
 
     fn timestamp(&mut self, at: Timestamp) -> Result {
-        let milliseconds = (at.nanoseconds.is_multiple_of(1_000_000))
-            .then(|| at.seconds.checked_mul(1000))
-            .flatten()
-            .and_then(|seconds| seconds.checked_add(i64::from(at.nanoseconds / 1_000_000)));
-        match milliseconds {
-            Some(milliseconds) => self.fixed(DATE_TIME, milliseconds.to_le_bytes()),
-            None => fidelity::ext(self, Ext::Timestamp(at)),
+        let (milliseconds, rest) = (at.nanoseconds / 1_000_000, at.nanoseconds % 1_000_000);
+        let milliseconds = i128::from(at.seconds) * 1000 + i128::from(milliseconds);
+        match i64::try_from(milliseconds) {
+            Ok(milliseconds) if rest == 0 => self.fixed(DATE_TIME, milliseconds.to_le_bytes()),
+            _ => fidelity::ext(self, Ext::Timestamp(at)),
         }
     }
 

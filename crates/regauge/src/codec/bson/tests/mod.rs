@@ -102,6 +102,7 @@ fn every_type() {
     check("08 00", Value::Bool(false));
     check("09 e803000000000000", time(1, 0));
     check("09 ffffffffffffffff", time(-1, 999_000_000));
+    check("09 0000000000000080", time(-9_223_372_036_854_776, 192_000_000));
     check("0a", Value::Null);
     check("0b 612e2a00 696d00", ext(Ext::Regex { pattern: "a.*", options: "im" }));
     check(

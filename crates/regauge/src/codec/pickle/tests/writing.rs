@@ -320,6 +320,10 @@ fn keys_that_python_takes_for_one_are_refused() {
     let map =
         |keys: &[Value]| Value::Map(keys.iter().map(|key| (key.clone(), Value::Null)).collect());
     let decimal = |text: &str| Value::Decimal(text.into());
+    let big_int = |digits: &str| Value::BigInt {
+        negative: false,
+        magnitude: crate::model::number::magnitude(digits),
+    };
     let time = |text: &str| ext(Ext::OffsetDateTime(text));
     let frozen = |members: &[Value]| typed("frozenset", "", Value::Array(members.to_vec()));
     for (one, other) in [
@@ -329,6 +333,12 @@ fn keys_that_python_takes_for_one_are_refused() {
         (Value::UInt(1 << 63), Value::F64(9_223_372_036_854_775_808.0)),
         (Value::F32(0.5), decimal("0.5")),
         (Value::Int(2), decimal("2.00")),
+        (decimal("1.10"), decimal("1.100")),
+        (decimal("-12E+1"), Value::Int(-120)),
+        (decimal("5E-324"), decimal("0.05E-322")),
+        (big_int("1361129467683753853853498429727072845824"), Value::F64(2f64.powi(130))),
+        (big_int("1000000000000000000000000000000000000000000"), decimal("1E+42")),
+        (decimal("Infinity"), Value::F64(f64::INFINITY)),
         (time("2020-01-01T00:00:00Z"), time("2020-01-01T01:00:00.000+01:00")),
         (tuple(vec![text("a"), Value::Int(1)]), tuple(vec![text("a"), Value::Bool(true)])),
         (frozen(&[Value::Int(1), Value::F64(0.5)]), frozen(&[decimal("0.5"), Value::F64(1.0)])),
@@ -354,6 +364,10 @@ fn keys_that_python_takes_for_one_are_refused() {
     ]);
     check_all(&outer);
     write(&map(&[Value::Int(1), Value::Int(1)]), 4).unwrap();
+    // A decimal is compared as it is, not as the double next to it.
+    write(&map(&[decimal("0.1"), Value::F64(0.1), decimal("1E-400"), Value::Int(0)]), 4).unwrap();
+    write(&map(&[decimal("1E+400"), Value::F64(f64::INFINITY), decimal("1E+401")]), 4).unwrap();
+    write(&map(&[tuple(vec![decimal("0.1")]), tuple(vec![Value::F64(0.1)])]), 4).unwrap();
     write(&map(&[time("2020-01-01T00:00:00Z"), time("2020-01-01T00:00:00+01:00")]), 4).unwrap();
     write(&map(&[tuple(vec![Value::Int(1)]), frozen(&[Value::Bool(true)]), Value::Int(1)]), 4)
         .unwrap();

@@ -8,7 +8,7 @@ use std::hash::{BuildHasher as _, DefaultHasher, Hash as _, Hasher as _, RandomS
 use super::times;
 use crate::model::number;
 use crate::model::value::Value;
-use crate::policy::event::Ext;
+use crate::policy::event::{BigInt, Ext};
 
 /// Keys that are remembered, in all open maps together: 26 MB at most.
 pub(super) const KEYS_MAX: usize = 1 << 18;
@@ -40,7 +40,7 @@ struct Keys {
     /// Those that were written as integers, once there are others.
     integers: HashSet<i128>,
     /// The others, and how each was written first.
-    others: HashMap<Number, Kind>,
+    others: HashMap<Number, Form>,
     /// Times and containers: what Python compares, and how it was written first; as hashes.
     rest: HashMap<u64, u64>,
     /// The kinds of number of which there were too many to remember all, a bit for each.
@@ -49,13 +49,26 @@ struct Keys {
     forgotten_rest: bool,
 }
 
-/// A number as Python compares it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// A number as Python compares it: exactly, whatever its types are.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Number {
     Integer(i128),
     /// The bits of a double that is no integer.
     Double(u64),
+    /// The digits and the exponent of what is neither.
+    Decimal(Digits),
 }
+
+/// The digits of a number without zeros at the ends, and its power of ten.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Digits {
+    is_negative: bool,
+    digits: String,
+    exponent: i64,
+}
+
+/// How a number is written: its kind, and for a decimal its spelling, as a hash.
+type Form = (Kind, u64);
 
 /// The ways to write a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +85,11 @@ impl EqualKeys {
     /// that occurs twice as the same is none of these.
     pub(super) fn add(&mut self, depth: usize, key: &Value) -> Option<Clash> {
         let Some((number, kind)) = numeric(key) else { return self.add_rest(depth, key) };
+        let spelling = match key {
+            Value::Decimal(text) => self.hash(|hasher| text.hash(hasher)),
+            _ => 0,
+        };
+        let form = (kind, spelling);
         self.open(depth);
         let map = self.maps.last_mut()?;
         if kind != Kind::Integer && !map.first.is_empty() {
@@ -79,7 +97,7 @@ impl EqualKeys {
             map.integers.extend(map.first.drain(..).map(i128::from));
             self.count += map.integers.len();
         }
-        if map.has_other(number, kind) {
+        if map.has_other(&number, form) {
             return Some(Clash::Equal);
         }
         let own = 1 << kind as u8;
@@ -87,7 +105,7 @@ impl EqualKeys {
             return Some(Clash::Unknown);
         }
         match self.count < KEYS_MAX {
-            true => self.count += usize::from(map.insert(number, kind)),
+            true => self.count += usize::from(map.insert(number, form)),
             false => map.forgotten |= own,
         }
         None
@@ -148,21 +166,21 @@ impl EqualKeys {
 
 impl Keys {
     /// Returns whether the number is remembered, written in another way.
-    fn has_other(&self, number: Number, kind: Kind) -> bool {
+    fn has_other(&self, number: &Number, form: Form) -> bool {
         if !self.others.is_empty()
-            && let Some(other) = self.others.get(&number)
+            && let Some(other) = self.others.get(number)
         {
-            return *other != kind;
+            return *other != form;
         }
         match number {
-            Number::Integer(integer) if kind != Kind::Integer => self.integers.contains(&integer),
+            Number::Integer(integer) if form.0 != Kind::Integer => self.integers.contains(integer),
             _ => false,
         }
     }
 
     /// Remembers a number; returns whether it is new, as far as that is looked up.
-    fn insert(&mut self, number: Number, kind: Kind) -> bool {
-        match (number, kind) {
+    fn insert(&mut self, number: Number, form: Form) -> bool {
+        match (number, form.0) {
             (Number::Integer(integer), Kind::Integer) => match i64::try_from(integer) {
                 Ok(integer) if self.others.is_empty() && self.integers.is_empty() => {
                     self.first.push(integer);
@@ -170,7 +188,7 @@ impl Keys {
                 }
                 _ => self.integers.insert(integer),
             },
-            _ => self.others.insert(number, kind).is_none(),
+            (number, _) => self.others.insert(number, form).is_none(),
         }
     }
 }
@@ -182,19 +200,17 @@ fn numeric(key: &Value) -> Option<(Number, Kind)> {
         Value::Int(v) => (Number::Integer(i128::from(*v)), Kind::Integer),
         Value::UInt(v) => (Number::Integer(i128::from(*v)), Kind::Integer),
         Value::BigInt { negative, magnitude } => {
-            (Number::Integer(number::to_i128(*negative, magnitude)?), Kind::Integer)
+            let number = match number::to_i128(*negative, magnitude) {
+                Some(integer) => Number::Integer(integer),
+                None => {
+                    exact(&number::big_int_text(BigInt::Binary { negative: *negative, magnitude }))?
+                }
+            };
+            (number, Kind::Integer)
         }
         Value::F32(v) => double(number::widened(*v))?,
         Value::F64(v) => double(*v)?,
-        Value::Decimal(text) => {
-            let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-            let is_whole = fraction.bytes().all(|digit| digit == b'0');
-            let number = match is_whole.then(|| whole.parse()) {
-                Some(Ok(whole)) => Number::Integer(whole),
-                _ => double(text.parse().ok()?)?.0,
-            };
-            (number, Kind::Decimal)
-        }
+        Value::Decimal(text) => (exact(text)?, Kind::Decimal),
         _ => return None,
     })
 }
@@ -204,9 +220,64 @@ fn double(v: f64) -> Option<(Number, Kind)> {
     /// 2¹²⁷.
     const LIMIT: f64 = 170_141_183_460_469_231_731_687_303_715_884_105_728.0;
     let kind = if v == 0.0 && v.is_sign_negative() { Kind::NegativeZero } else { Kind::Double };
-    match v.fract() == 0.0 && v.abs() < LIMIT {
-        true => Some((Number::Integer(v as i128), kind)),
-        false => (!v.is_nan()).then(|| (Number::Double(v.to_bits()), kind)),
+    let number = match v.fract() == 0.0 {
+        true if v.abs() < LIMIT => Number::Integer(v as i128),
+        true => exact(&format!("{v:.0}"))?,
+        false if v.is_nan() => return None,
+        false => Number::Double(v.to_bits()),
+    };
+    Some((number, kind))
+}
+
+/// Returns the number that a decimal text stands for; `None` for a NaN.
+fn exact(text: &str) -> Option<Number> {
+    /// How many digits after the point a double may have.
+    const FRACTION_MAX: usize = 1074;
+    let near: f64 = text.parse().ok()?;
+    let Some(digits) = Digits::of(text) else {
+        return (!near.is_nan()).then(|| Number::Double(near.to_bits()));
+    };
+    if let Some(integer) = digits.integer() {
+        return Some(Number::Integer(integer));
+    }
+    let is_double = digits.exponent < 0
+        && near.is_finite()
+        && Digits::of(&format!("{near:.FRACTION_MAX$}")).as_ref() == Some(&digits);
+    Some(if is_double { Number::Double(near.to_bits()) } else { Number::Decimal(digits) })
+}
+
+impl Digits {
+    /// Returns those of a decimal text; `None` if it is a name, such as `Infinity`.
+    fn of(text: &str) -> Option<Digits> {
+        let (is_negative, text) = match text.strip_prefix(['-', '+']) {
+            Some(rest) => (text.starts_with('-'), rest),
+            None => (false, text),
+        };
+        let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let all = [whole, fraction].concat();
+        if !all.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        let digits = all.trim_end_matches('0');
+        let zeros = (all.len() - digits.len()) as i64;
+        // Decimals have no larger exponents than fit.
+        let exponent = exponent.parse::<i64>().ok()?.checked_sub(fraction.len() as i64)?;
+        let digits = digits.trim_start_matches('0').to_owned();
+        Some(match digits.is_empty() {
+            true => Digits { is_negative: false, digits, exponent: 0 },
+            false => Digits { is_negative, digits, exponent: exponent.checked_add(zeros)? },
+        })
+    }
+
+    /// Returns the integer that these are, if it is one of 128 bits.
+    fn integer(&self) -> Option<i128> {
+        if self.digits.is_empty() {
+            return Some(0);
+        }
+        let zeros = usize::try_from(self.exponent).ok().filter(|zeros| *zeros < 40)?;
+        let sign = if self.is_negative { "-" } else { "" };
+        format!("{sign}{}{}", self.digits, "0".repeat(zeros)).parse().ok()
     }
 }
 
