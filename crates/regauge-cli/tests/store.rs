@@ -324,3 +324,47 @@ fn a_server_that_is_not_compiled_in_says_so_without_secrets() {
         assert!(ran.stderr.contains("which is not compiled in"), "{}", ran.stderr);
     }
 }
+
+#[test]
+fn an_import_takes_along_what_a_value_refers_to() {
+    let folder = Folder::new();
+    folder.write("a.yaml", "base: &b {x: 1}\nkey: k1\nvalue: {y: *b}\n");
+    // The members beside key and value are not lost without a word.
+    let told = folder.run(&format!("store import {DB} a.yaml")).status(1).stderr;
+    assert!(
+        told.contains("document 1: found the member base, expected only key and value"),
+        "{told}"
+    );
+    assert!(told.contains("pass --key key to store whole documents"), "{told}");
+    folder.write("twice.json", "{\"key\":1,\"value\":1,\"value\":2}");
+    let told = folder.run(&format!("store import {DB} twice.json")).status(1).stderr;
+    assert!(told.contains("found the member value twice"), "{told}");
+    folder.write("key.yaml", "key: &k k1\nvalue: {y: [*k, *k]}\n");
+    let other = "--db sqlite:o.db";
+    folder.run(&format!("store import {other} key.yaml --codec json --on-loss wrap")).status(0);
+    let got = folder.run(&format!("store get {other} k1 --unwrap --to yaml")).status(0).text();
+    assert_eq!(got, "'y':\n- k1\n- k1\n");
+    // The elements of one JSON array are documents of their own.
+    folder.write(
+        "array.json",
+        r#"[{"key":"a","value":{"$anchor":1,"value":[1]}},{"key":"b","value":{"$alias":1}}]"#,
+    );
+    folder.run(&format!("store import {DB} array.json --unwrap")).status(0);
+    assert_eq!(folder.run(&format!("store get {DB} b")).status(0).text(), "[1]\n");
+}
+
+#[test]
+fn shared_values_are_written_as_copies_where_that_is_asked_for() {
+    let folder = Folder::new();
+    folder.write("s.yaml", "key: a\nvalue: [&x [1], *x]\n");
+    let import = format!("store import {DB} s.yaml");
+    let told = folder.run(&import).status(3).stderr;
+    assert!(told.contains("a shared value"), "{told}");
+    folder.run(&format!("{import} --on-loss approximate")).status(0);
+    assert_eq!(folder.run(&format!("store get {DB} a")).status(0).text(), "[[1],[1]]\n");
+    let other = "--db sqlite:o.db";
+    folder.run(&format!("store import {other} s.yaml --codec yaml")).status(0);
+    let export = format!("store export {other} --to ndjson --on-loss approximate");
+    let all = folder.run(&export).status(0).text();
+    assert_eq!(all, "{\"key\":\"a\",\"value\":[[1],[1]]}\n");
+}

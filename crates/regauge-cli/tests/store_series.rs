@@ -48,3 +48,18 @@ fn slices_are_put_scanned_and_deleted_by_their_times() {
     folder.run(&format!("store put {DB} 0 slice.json --buckets week")).status(2);
     folder.run(&format!("store put {DB} 0 slice.json --buckets day")).status(2);
 }
+
+#[test]
+fn an_import_counts_the_documents_of_a_series_that_replaced_others() {
+    let folder = Folder::new();
+    folder.write(
+        "in.ndjson",
+        "{\"time\":\"1970-01-01T00:00:05Z\",\"value\":1}\n{\"time\":5,\"value\":2}\n",
+    );
+    let ran = folder.run(&format!("store import {DB} in.ndjson")).status(0);
+    assert!(ran.stderr.contains("1 of them replaced an earlier one"), "{}", ran.stderr);
+    assert_eq!(ran.stdout, b"2 documents were stored\n");
+    folder.write("bad.ndjson", "{\"time\":\"noon\",\"value\":1}\n");
+    let told = folder.run(&format!("store import {DB} bad.ndjson")).status(1).stderr;
+    assert!(told.contains("bad.ndjson: document 1: found time \"noon\""), "{told}");
+}

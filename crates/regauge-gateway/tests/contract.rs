@@ -359,6 +359,9 @@ async fn a_batch_is_carried_out_whole_or_not_at_all() {
             r#"{"operations":[{"op":"put","key":"b","value":1},{"op":"drop","key":"b"}]}"#,
             r#"{"operations":[{"op":"get","key":"b","more":1}]}"#,
             r#"{"operations":[],"more":1}"#,
+            r#"{"operations":[],"operations":[]}"#,
+            r#"{"operations":[{"op":"put","key":"b","value":1,"value":2}]}"#,
+            r#"{"operations":[{"op":"get","op":"delete","key":"b"}]}"#,
         ] {
             server.send(&batch(wrong)).await.status(400);
         }
@@ -551,4 +554,25 @@ fn an_answer_in_chunks_is_put_together() {
     let bytes =
         b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n";
     assert_eq!(Response::parse(bytes).unwrap().body, b"abcde");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_value_of_a_batch_takes_along_what_it_refers_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = server(&folder).await;
+    let (_, token) = server.both("t", Place::Own, "json");
+    let body = "operations:\n- {op: put, key: a, value: &b {x: 1}}\n- {op: put, key: b, value: {y: *b}}\n\
+                - {op: put, key: c, value: [*b, *b]}\n";
+    let batch = |path| Request::new("POST", path, &token).body("application/yaml", body.as_bytes());
+    server.send(&batch("/v1/batch?on_loss=wrap")).await.status(200);
+    let get = async |key: &str, query: &str| {
+        let path = format!("/v1/objects/{key}{query}");
+        let get = Request::new("GET", &path, &token).with("accept", "application/json");
+        server.send(&get).await.status(200).text()
+    };
+    assert_eq!(get("b", "?unwrap=true").await, "{\"y\":{\"x\":1}}");
+    assert!(get("c", "").await.ends_with("{\"$alias\":1}]"));
+    server.send(&batch("/v1/batch?on_loss=approximate")).await.status(200);
+    assert_eq!(get("c", "").await, "[{\"x\":1},{\"x\":1}]");
+    server.stop().await;
 }

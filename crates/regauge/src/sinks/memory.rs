@@ -4,7 +4,6 @@
 //! writers are the same as in a conversion, including policies and limits.
 
 use std::borrow::Borrow;
-use std::collections::HashMap;
 
 use crate::bytes::buffer::Out;
 use crate::bytes::output::Output;
@@ -20,8 +19,11 @@ use crate::policy::documents::Documents;
 use crate::policy::event::{Sink, Source};
 use crate::policy::notation::Unwrap;
 use crate::policy::tree::Builder;
+use crate::sinks::references;
 use crate::sinks::tape::Tape;
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, OnLoss, Result};
+
+pub use crate::sinks::references::{Anchors, without_references};
 
 /// Returns the documents of `bytes`, a stream of [`Options::from`]. The wrapped notation is undone
 /// with [`Options::unwrap`].
@@ -226,7 +228,7 @@ impl<P: Parse> Documented for Reader<'_, P> {
 /// Those of the policy and of the writer, with the path.
 pub fn write_values(values: &[Value], options: &Options) -> Result<(Vec<u8>, Summary)> {
     let mut values = values.iter();
-    let parser = Given { next: || Ok(values.next()), limits: options.limits };
+    let parser = Given::new(|| Ok(values.next()), options);
     let reader = Reader::from_slice(parser, &[]);
     let (summary, out) = write_with(reader, Out::in_memory(), &taken_as_given(options), true, None)
         .map_err(|error| error.of_given().in_format(options.to))?;
@@ -242,7 +244,7 @@ pub fn write_each<'a, V: Borrow<Value>>(
     output: impl Output + Send + 'a,
     options: &Options,
 ) -> Result<Summary> {
-    let parser = Given { next, limits: options.limits };
+    let parser = Given::new(next, options);
     let out = Out::to_output(output, options.limits.record_bytes);
     write_with(Reader::from_slice(parser, &[]), out, &taken_as_given(options), true, None)
         .map(|(summary, _)| summary)
@@ -259,7 +261,7 @@ pub(crate) fn write_events<'a>(
     out: Out<'a>,
     options: &Options,
 ) -> Result<(Summary, Out<'a>)> {
-    let tracked = options.report || options.on_loss == crate::OnLoss::Approximate;
+    let tracked = options.report || options.on_loss == OnLoss::Approximate;
     // There is no input: errors are about the output.
     let parser = Events { next, limits: options.limits, format: options.to };
     write_with(Reader::from_slice(parser, &[]), out, &taken_as_given(options), tracked, None)
@@ -282,6 +284,15 @@ fn taken_as_given(options: &Options) -> Options {
 struct Given<N> {
     next: N,
     limits: Limits,
+    /// Whether a shared value may be written as copies.
+    copies: bool,
+}
+
+impl<N> Given<N> {
+    fn new(next: N, options: &Options) -> Given<N> {
+        let copies = options.on_loss == OnLoss::Approximate;
+        Given { next, limits: options.limits, copies }
+    }
 }
 
 impl<V: Borrow<Value>, N: FnMut() -> Result<Option<V>>> Parse for Given<N> {
@@ -295,7 +306,11 @@ impl<V: Borrow<Value>, N: FnMut() -> Result<Option<V>>> Parse for Given<N> {
         sink: &mut S,
     ) -> Result<Status> {
         let Some(value) = (self.next)()? else { return Ok(Status::End) };
-        value.borrow().drive(sink)?;
+        let value = value.borrow();
+        match self.copies && !sink.holds_references() && references::has_any(value) {
+            true => without_references(value, &self.limits)?.0.drive(sink)?,
+            false => value.drive(sink)?,
+        }
         Ok(Status::Document)
     }
 
@@ -304,123 +319,16 @@ impl<V: Borrow<Value>, N: FnMut() -> Result<Option<V>>> Parse for Given<N> {
     }
 }
 
-/// Returns the value without references, with shared values repeated in each place, and the number
-/// of references written out.
-///
-/// # Errors
-/// `Refused` for a value that contains itself; `Limit` if the repeated values exceed
-/// [`Limits::aliases`], or [`Limits::depth`].
-pub fn without_references(value: &Value, limits: &Limits) -> Result<(Value, u64)> {
-    let depth_left = limits.depth.min(Limits::DEPTH_CEILING);
-    let mut expansion = Expansion {
-        anchors: HashMap::new(),
-        open: Vec::new(),
-        values_left: limits.aliases,
-        references: 0,
-    };
-    let value = expansion.of(value, depth_left)?;
-    Ok((value, expansion.references))
-}
-
-struct Expansion<'v> {
-    anchors: HashMap<u64, &'v Value>,
-    /// The open anchors, and how many of them were opened for an alias.
-    open: Vec<u64>,
-    values_left: u64,
-    references: u64,
-}
-
-impl<'v> Expansion<'v> {
-    fn of(&mut self, value: &'v Value, depth_left: u32) -> Result<Value> {
-        let Some(depth) = depth_left.checked_sub(1) else {
-            return Err(Error::limit("found references that nest too deeply when written out"));
-        };
-        if self.references > 0 {
-            self.values_left = self
-                .values_left
-                .checked_sub(1)
-                .ok_or_else(|| Error::limit("found references that expand to too many values"))?;
-        }
-        Ok(match value {
-            Value::Array(values) => {
-                let values = values.iter().map(|value| self.of(value, depth));
-                Value::Array(values.collect::<Result<_>>()?)
-            }
-            Value::Map(pairs) => {
-                let pairs =
-                    pairs.iter().map(|(key, value)| Ok((key.clone(), self.of(value, depth)?)));
-                Value::Map(pairs.collect::<Result<_>>()?)
-            }
-            Value::Typed(t, inside) => Value::Typed(t.clone(), Box::new(self.of(inside, depth)?)),
-            Value::Anchor(id, inside) => {
-                self.anchors.insert(*id, inside);
-                self.opened(*id, inside, depth)?
-            }
-            Value::Alias(id) => {
-                if self.open.contains(id) {
-                    return Err(Error::new(
-                        ErrorKind::Refused,
-                        "found a value that contains itself, which cannot be written out",
-                    ));
-                }
-                let Some(inside) = self.anchors.get(id).copied() else {
-                    return Err(Error::new(
-                        ErrorKind::Syntax,
-                        format!("found the reference {id}, which refers to no earlier value"),
-                    ));
-                };
-                self.references += 1;
-                self.opened(*id, inside, depth)?
-            }
-            leaf => leaf.clone(),
-        })
-    }
-
-    fn opened(&mut self, id: u64, inside: &'v Value, depth: u32) -> Result<Value> {
-        self.open.push(id);
-        let value = self.of(inside, depth);
-        self.open.pop();
-        value
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn list(values: Vec<Value>) -> Value {
-        Value::Array(values)
-    }
-
-    #[test]
-    fn references_are_written_out() {
-        let shared = || list(vec![Value::Int(1)]);
-        let value = list(vec![Value::Anchor(1, Box::new(shared())), Value::Alias(1)]);
-        let limits = Limits::default();
-        assert_eq!(
-            without_references(&value, &limits).unwrap(),
-            (list(vec![shared(), shared()]), 1)
-        );
-        let cycle = Value::Anchor(1, Box::new(list(vec![Value::Alias(1)])));
-        let error = without_references(&cycle, &limits).unwrap_err();
-        assert!(error.to_string().contains("contains itself"), "{error}");
-    }
-
-    #[test]
-    fn references_cannot_grow_without_bound() {
-        let mut values = vec![Value::Anchor(0, Box::new(list(vec![Value::Null; 9])))];
-        for id in 1..9 {
-            values.push(Value::Anchor(id, Box::new(list(vec![Value::Alias(id - 1); 9]))));
-        }
-        let error = without_references(&list(values), &Limits::default()).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Limit);
-    }
 
     #[test]
     fn options_that_only_a_conversion_follows_are_refused() {
         let mut select = crate::policy::select::Selection::new();
         select.only("a").unwrap();
-        let changes: [(&str, &dyn Fn(&mut Options)); 4] = [
+        type Change<'c> = (&'static str, &'c dyn Fn(&mut Options));
+        let changes: [Change<'_>; 4] = [
             ("select", &|options| options.select = select.clone()),
             ("head", &|options| options.head = Some(1)),
             ("sample", &|options| options.sample = Some(1)),

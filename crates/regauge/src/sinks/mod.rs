@@ -3,6 +3,7 @@
 pub mod compare;
 pub mod memory;
 pub mod pull;
+mod references;
 pub mod shape;
 pub mod tape;
 pub mod whole;

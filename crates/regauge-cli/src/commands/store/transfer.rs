@@ -1,16 +1,17 @@
 //! Imports whole files into a collection, and exports a collection to a file.
 
 use std::collections::HashSet;
+use std::fmt::Display;
 use std::hash::{DefaultHasher, Hasher as _};
 use std::io::{self, Read};
 
 use regauge::convert::Options;
 use regauge::documents::Documents;
 use regauge::output::Output as _;
-use regauge::values::{self, Values};
+use regauge::values::{self, Anchors, Values};
 use regauge::{Format, Value};
 use regauge_store::engine::Pair;
-use regauge_store::series::{Buckets, parse_time};
+use regauge_store::series::{Buckets, parse_time, time_text};
 use regauge_store::{Error, Store, Walk, shown};
 
 use super::args::{Keys, Policy};
@@ -86,30 +87,37 @@ impl Import<'_> {
         let bad = |error| Failure::data(&source.name, error);
         let mut documents = Values::open(source.input(&again), &self.options).map_err(bad)?;
         while let Some(value) = documents.next().map_err(bad)? {
-            match value {
+            let anchors = Anchors::of(&value);
+            match &value {
                 // A JSON file that is one array is a file of documents.
                 Value::Array(items) if source.format == Format::Json => {
-                    items.into_iter().try_for_each(|item| self.take(item))?;
+                    items.iter().try_for_each(|item| self.take(item, &anchors))?;
                 }
-                other => self.take(other)?,
+                other => self.take(other, &anchors)?,
             }
         }
         Ok(())
     }
 
     /// Takes a document into the batch, and stores that when it is full.
-    fn take(&mut self, value: Value) -> Result {
+    fn take(&mut self, document: &Value, anchors: &Anchors<'_>) -> Result {
         let tally = &mut self.tally;
         tally.read += 1;
         let default = if self.series.is_some() { "time" } else { "key" };
-        let (key, value) = keyed(value, self.key, default).map_err(|why| {
+        let wrong = |why: &dyn Display| {
             Failure::Io(format!("{}: document {}: {why}", self.source.name, tally.read))
-        })?;
-        let document = encoded(&value, self.format, &self.options)
-            .map_err(|error| Failure::data(&self.source.name, error.in_record(tally.read)))?;
-        if self.series.is_none() {
-            tally.compare(&key);
+        };
+        let (mut key, value) = keyed(document, self.key, default).map_err(|why| wrong(&why))?;
+        if self.series.is_some() {
+            // One time may be written in several ways.
+            let time = parse_time(&String::from_utf8_lossy(&key)).map_err(|error| wrong(&error))?;
+            key = time_text(time).into_bytes();
         }
+        let cut = anchors.cut_out(value, &self.options.limits);
+        let document = cut
+            .and_then(|value| encoded(&value, self.format, &self.options))
+            .map_err(|error| Failure::data(&self.source.name, error.in_record(tally.read)))?;
+        tally.compare(&key);
         tally.batch_bytes += document.len();
         tally.batch.push((key, document));
         match tally.batch.len() < BATCH && tally.batch_bytes < BATCH_BYTES {
@@ -194,22 +202,40 @@ fn put_slices(
 }
 
 /// Splits a document into its key and its value: the member that `key` names and the whole
-/// document, or its members `default` and `value`.
-fn keyed(
-    document: Value,
+/// document, or its only members, `default` and `value`.
+fn keyed<'d>(
+    document: &'d Value,
     key: Option<&KeyPath>,
     default: &str,
-) -> std::result::Result<(Vec<u8>, Value), String> {
+) -> std::result::Result<(Vec<u8>, &'d Value), String> {
     if let Some(key) = key {
-        let bytes = key.find(&document)?;
-        return Ok((bytes, document));
+        return Ok((key.find(document)?, document));
     }
     let key = KeyPath::of_member(default);
     let bytes = key
-        .find(&document)
+        .find(document)
         .map_err(|why| format!("{why}; name the member that holds the key with --key"))?;
-    let value = member(&document, "value").cloned();
-    value.map(|value| (bytes, value)).ok_or_else(|| "found no member value".to_owned())
+    let value = member(document, "value").ok_or("found no member value")?;
+    match unexpected(document, [default, "value"]) {
+        Some(found) => Err(format!(
+            "found {found}, expected only {default} and value; pass --key {default} to store whole \
+             documents"
+        )),
+        None => Ok((bytes, value)),
+    }
+}
+
+/// Returns a description of the first member that is not one of these, or repeats one.
+fn unexpected(document: &Value, names: [&str; 2]) -> Option<String> {
+    let Value::Map(members) = document else { return None };
+    members.iter().enumerate().find_map(|(index, (name, _))| {
+        let shown = name.as_str().map_or_else(|| name.to_string(), str::to_owned);
+        if !name.as_str().is_some_and(|name| names.contains(&name)) {
+            return Some(format!("the member {shown}"));
+        }
+        let is_repeated = members[..index].iter().any(|(other, _)| other == name);
+        is_repeated.then(|| format!("the member {shown} twice"))
+    })
 }
 
 fn encoded(value: &Value, format: Format, options: &Options) -> regauge::Result<Vec<u8>> {

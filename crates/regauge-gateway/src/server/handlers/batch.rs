@@ -5,7 +5,8 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use regauge::convert::Options;
 use regauge::documents::Documents;
-use regauge::{Format, OnLoss, Value, values};
+use regauge::values::{self, Anchors};
+use regauge::{Format, OnLoss, Value};
 use regauge_store::{Error, Store, shown};
 
 use crate::server::gateway::{Access, forbidden};
@@ -95,6 +96,14 @@ fn member<'v>(map: &'v [(Value, Value)], name: &str) -> Option<&'v Value> {
     map.iter().find(is).map(|(_, value)| value)
 }
 
+/// Returns the first name that a map of known members has twice.
+fn repeated(map: &[(Value, Value)]) -> Option<&str> {
+    let is_repeated = |(index, (name, _)): &(usize, &(Value, Value))| {
+        map[..*index].iter().any(|(other, _)| other == name)
+    };
+    map.iter().enumerate().find(is_repeated).and_then(|(_, (name, _))| name.as_str())
+}
+
 fn parse(bytes: &[u8], from: Format, limits: Limits, unwrap: bool) -> Answer<Vec<Operation>> {
     let mut options = Options::new(from, from);
     (options.unwrap, options.documents) = (unwrap, Documents::Keep);
@@ -109,6 +118,9 @@ fn parse(bytes: &[u8], from: Format, limits: Limits, unwrap: bool) -> Answer<Vec
     {
         return Err(Problem::request(format!("found member {name:?}, expected only operations")));
     }
+    if let Some(name) = repeated(body) {
+        return Err(Problem::request(format!("found the member {name} twice")));
+    }
     let Some(Value::Array(list)) = member(body, "operations") else {
         return Err(Problem::request("expected a member operations, an array"));
     };
@@ -120,10 +132,21 @@ fn parse(bytes: &[u8], from: Format, limits: Limits, unwrap: bool) -> Answer<Vec
         )
         .with("limit", limits.batch as u64));
     }
-    list.iter().enumerate().map(|(index, one)| operation(index, one)).collect()
+    let anchors = Anchors::of(&documents[0]);
+    let cut = |value: &Value| {
+        anchors
+            .cut_out(value, &options.limits)
+            .map_err(|error| Problem::document(&error, Doing::Writing))
+    };
+    list.iter().enumerate().map(|(index, one)| operation(index, one, &cut)).collect()
 }
 
-fn operation(index: usize, value: &Value) -> Answer<Operation> {
+/// Reads one operation; `cut` returns a value as a document of its own.
+fn operation(
+    index: usize,
+    value: &Value,
+    cut: &dyn Fn(&Value) -> Answer<Value>,
+) -> Answer<Operation> {
     let wrong = |what: &str| Problem::request(format!("operation {index}: {what}"));
     let Value::Map(map) = value else { return Err(wrong("expected a map")) };
     for (name, _) in map {
@@ -131,6 +154,9 @@ fn operation(index: usize, value: &Value) -> Answer<Operation> {
         if !is_known {
             return Err(wrong("found a member that is not op, key, key_base64 or value"));
         }
+    }
+    if let Some(name) = repeated(map) {
+        return Err(wrong(&format!("found the member {name} twice")));
     }
     let key = match (member(map, "key"), member(map, "key_base64")) {
         (Some(Value::Text(key)), None) => key.clone().into_bytes(),
@@ -148,7 +174,7 @@ fn operation(index: usize, value: &Value) -> Answer<Operation> {
     match (op, member(map, "value")) {
         ("get", None) => Ok(Operation::Get(key)),
         ("delete", None) => Ok(Operation::Delete(key)),
-        ("put", Some(value)) => Ok(Operation::Put(key, value.clone())),
+        ("put", Some(value)) => Ok(Operation::Put(key, cut(value)?)),
         ("put", None) => Err(wrong("put: expected a value")),
         ("get" | "delete", Some(_)) => Err(wrong("found a value, which only put has")),
         _ => Err(wrong("expected op to be get, put or delete")),
