@@ -280,3 +280,31 @@ fn what_is_not_there_is_told_and_nothing_is_made() {
     assert_eq!(told, "the database has no collection objects; it has one");
     assert!(Store::open_existing(&url, "one").unwrap().exists(b"k").unwrap());
 }
+
+#[test]
+fn a_collation_never_mixes_up_keys() {
+    let folder = tempfile::tempdir().unwrap();
+    for (place, (collation, one, other)) in
+        [("NOCASE", "a", "A"), ("RTRIM", "a", "a ")].into_iter().enumerate()
+    {
+        let make = format!(
+            "DROP TABLE IF EXISTS t; CREATE TABLE t (k TEXT COLLATE {collation} PRIMARY KEY, v TEXT);
+             INSERT INTO t VALUES ('{one}', '1'), ('B', '2');"
+        );
+        let mut store = adopted(&folder, &make, KeyKind::Text, "json", true);
+        assert_eq!(store.get(other.as_bytes(), Format::Json).unwrap(), None, "{place}");
+        assert!(!store.exists(other.as_bytes()).unwrap());
+        assert!(!store.delete(other.as_bytes()).unwrap());
+        let error = store.put(other.as_bytes(), b"3", Format::Json).unwrap_err();
+        assert!(error.to_string().contains("equates the key with another one"), "{error}");
+        let seen = store.stored(one.as_bytes()).unwrap();
+        let error = store.put_if(other.as_bytes(), seen.as_deref(), b"3", Format::Json);
+        assert!(matches!(error, Err(Error::Conflict { .. })));
+        assert_eq!(store.get(one.as_bytes(), Format::Json).unwrap().unwrap(), b"1");
+        assert_eq!(keys(&mut store, &Range::all(), Order::Ascending), ["B", one]);
+        assert_eq!(keys(&mut store, &Range::prefix(b"A"), Order::Ascending), [""; 0]);
+        store.put(one.as_bytes(), b"4", Format::Json).unwrap();
+        store.put(b"c", b"5", Format::Json).unwrap();
+        assert_eq!(keys(&mut store, &Range::all(), Order::Descending), ["c", one, "B"]);
+    }
+}

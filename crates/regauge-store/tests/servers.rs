@@ -172,6 +172,11 @@ fn a_table_that_cannot_be_a_collection_is_refused_with_the_reason(kind: Kind) {
     check(told("k", KeyKind::Text, "c", false), "adopt it as text");
     check(told("k", KeyKind::Text, "b", true), "adopt it as bytes");
     check(told("c", KeyKind::Text, "b", false), "column c is not unique");
+    #[cfg(feature = "mysql")]
+    if kind == Kind::Mysql {
+        run(kind, &fresh.url, &["ALTER TABLE t ADD p binary(4) UNIQUE"]);
+        check(told("p", KeyKind::Bytes, "b", false), "make it a varbinary");
+    }
     let mut store = Store::open(&fresh.url, "theirs", None).unwrap();
     let layout = Layout { table: "absent".into(), ..store.settings().layout.clone() };
     let error = store.adopt(Settings { layout, ..store.settings().clone() }).unwrap_err();

@@ -4,6 +4,9 @@
 //! keeps large values out of the index, and a view `NAME_text` that shows keys as text. The file is
 //! in WAL mode: readers and one writer do not block each other. Every change is synced before it is
 //! acknowledged (`synchronous = FULL`).
+//!
+//! An adopted text column may have a collation in which `A` equals `a`. Keys are still matched exactly,
+//! and a key that the column takes for another cannot be put.
 
 mod cells;
 mod patience;
@@ -27,7 +30,9 @@ use crate::error::{Error, Result, shown};
 pub(super) use cells::SqliteCells;
 use patience::{PATIENCE, wait_for_others};
 use recent::Recent;
-use sql::{Texts, identifier, key_bytes, literal, quoted, stored_bytes, table_of, text_view};
+use sql::{
+    Texts, exact, identifier, key_bytes, literal, quoted, same, stored_bytes, table_of, text_view,
+};
 use writing::Writing;
 
 /// Bytes of values after which a page ends early.
@@ -207,8 +212,18 @@ impl Sqlite {
             Some(value) => {
                 let texts = self.texts(layout);
                 let put = self.connection.prepare_cached(&texts.put);
-                put.and_then(|mut put| put.execute((bound, Stored::new(layout, value))))
+                let changed = put
+                    .and_then(|mut put| put.execute((bound, Stored::new(layout, value))))
                     .map_err(|error| failed(&doing())(error))?;
+                if changed == 0 {
+                    return Err(Error::usage(format!(
+                        "key {}: the collation of column {} equates the key with another one of \
+                         table {}",
+                        shown(key),
+                        layout.key,
+                        layout.table
+                    )));
+                }
             }
             None => {
                 self.remove(layout, &bound).map_err(|error| failed(&doing())(error))?;
@@ -231,18 +246,17 @@ impl Sqlite {
         let doing = format!("change {}", shown(key));
         let bound = Key::new(layout, key)?;
         let (table, key_name, value_name) = quoted(layout);
+        let same = same(layout);
         // An adopted column may hold text where it is compared with bytes.
-        let same = format!("CAST({value_name} AS BLOB) = CAST(?2 AS BLOB)");
+        let is = format!("CAST({value_name} AS BLOB) = CAST(?2 AS BLOB)");
         let done = match (seen, new) {
             (Some(seen), Some(new)) => {
-                let sql = format!(
-                    "UPDATE {table} SET {value_name} = ?3 WHERE {key_name} = ?1 AND {same}"
-                );
+                let sql = format!("UPDATE {table} SET {value_name} = ?3 WHERE {same} AND {is}");
                 let mut update = self.connection.prepare_cached(&sql).map_err(failed(&doing))?;
                 update.execute((bound, Stored::new(layout, seen), Stored::new(layout, new)))
             }
             (Some(seen), None) => {
-                let sql = format!("DELETE FROM {table} WHERE {key_name} = ?1 AND {same}");
+                let sql = format!("DELETE FROM {table} WHERE {same} AND {is}");
                 let mut delete = self.connection.prepare_cached(&sql).map_err(failed(&doing))?;
                 delete.execute((bound, Stored::new(layout, seen)))
             }
@@ -269,20 +283,20 @@ impl Sqlite {
         each: &mut dyn FnMut(&Row<'_>) -> Result<bool>,
     ) -> Result {
         const DOING: &str = "read a range";
-        let (table, key_name, value_name) = quoted(layout);
+        let ((table, key_name, value_name), exact) = (quoted(layout), exact(layout));
         let Some((from, to)) = Key::ends(layout, range, Key::end)? else { return Ok(()) };
         // Conditions that are always true would keep SQLite from using its index.
         let mut conditions = String::new();
         if from.is_some() {
-            conditions += &format!(" AND {key_name} >= ?1");
+            conditions += &format!(" AND {exact} >= ?1");
         }
         if to.is_some() {
-            conditions += &format!(" AND {key_name} < ?2");
+            conditions += &format!(" AND {exact} < ?2");
         }
         let direction = if order == Order::Ascending { "ASC" } else { "DESC" };
         let sql = format!(
             "SELECT {columns} FROM {table} WHERE {key_name} IS NOT NULL AND {value_name} IS NOT NULL{conditions} \
-             ORDER BY {key_name} {direction} LIMIT ?3"
+             ORDER BY {exact} {direction} LIMIT ?3"
         );
         let mut select = self.connection.prepare_cached(&sql).map_err(failed(DOING))?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
@@ -393,10 +407,9 @@ impl Engine for Sqlite {
 
     fn exists(&self, layout: &Layout, key: &[u8]) -> Result<bool> {
         let doing = "look for a key";
-        let (table, key_name, value_name) = quoted(layout);
+        let ((table, _, value), same) = (quoted(layout), same(layout));
         let bound = Key::new(layout, key)?;
-        let sql =
-            format!("SELECT 1 FROM {table} WHERE {key_name} = ?1 AND {value_name} IS NOT NULL");
+        let sql = format!("SELECT 1 FROM {table} WHERE {same} AND {value} IS NOT NULL");
         let mut select = self.connection.prepare_cached(&sql).map_err(failed(doing))?;
         select.exists([bound]).map_err(failed(doing))
     }

@@ -283,8 +283,15 @@ impl Engine for Mysql {
                 })
         };
         let (key_type, value_type) = (find(&layout.key)?, find(&layout.value)?);
+        if key_type == "binary" {
+            return Err(Error::usage(format!(
+                "table {table}: column {} holds keys of type binary, which pads them with zero bytes: \
+                 two keys could be one row; make it a varbinary",
+                layout.key
+            )));
+        }
         let kind = match key_type {
-            "binary" | "varbinary" | "tinyblob" | "blob" | "mediumblob" => Some(KeyKind::Bytes),
+            "varbinary" | "tinyblob" | "blob" | "mediumblob" => Some(KeyKind::Bytes),
             "char" | "varchar" | "tinytext" | "text" | "mediumtext" => Some(KeyKind::Text),
             "tinyint" | "smallint" | "mediumint" | "int" | "bigint" => Some(KeyKind::Integer),
             _ => None,

@@ -17,14 +17,17 @@ pub(super) struct Texts {
 impl Texts {
     pub(super) fn new(layout: &Layout) -> Texts {
         let (table, key, value) = quoted(layout);
+        let (exact, same) = (exact(layout), same(layout));
         Texts {
             layout: layout.clone(),
-            get: format!("SELECT {value} FROM {table} WHERE {key} = ?1 AND {value} IS NOT NULL"),
+            get: format!("SELECT {value} FROM {table} WHERE {same} AND {value} IS NOT NULL"),
+            // Changes nothing if the row has a different key that is only equal by collation.
             put: format!(
                 "INSERT INTO {table} ({key}, {value}) VALUES (?1, ?2) \
-                 ON CONFLICT ({key}) DO UPDATE SET {value} = excluded.{value}"
+                 ON CONFLICT ({key}) DO UPDATE SET {value} = excluded.{value} \
+                 WHERE {table}.{exact} = excluded.{key}"
             ),
-            delete: format!("DELETE FROM {table} WHERE {key} = ?1"),
+            delete: format!("DELETE FROM {table} WHERE {same}"),
         }
     }
 }
@@ -102,6 +105,25 @@ pub(super) fn text_view(layout: &Layout) -> String {
 
 pub(super) fn quoted(layout: &Layout) -> (String, String, String) {
     (identifier(&layout.table), identifier(&layout.key), identifier(&layout.value))
+}
+
+/// Returns the key column, compared by its bytes whatever its collation is.
+pub(super) fn exact(layout: &Layout) -> String {
+    let key = identifier(&layout.key);
+    match layout.key_kind {
+        KeyKind::Text => format!("{key} COLLATE BINARY"),
+        KeyKind::Bytes | KeyKind::Integer => key,
+    }
+}
+
+/// Returns the condition that matches the row of the key `?1` through an index.
+pub(super) fn same(layout: &Layout) -> String {
+    let key = identifier(&layout.key);
+    match layout.key_kind {
+        // The index of a column follows the column's own collation.
+        KeyKind::Text => format!("{key} = ?1 AND {} = ?1", exact(layout)),
+        KeyKind::Bytes | KeyKind::Integer => format!("{key} = ?1"),
+    }
 }
 
 /// Quotes a name for SQL, whatever it contains.
