@@ -576,3 +576,53 @@ async fn a_value_of_a_batch_takes_along_what_it_refers_to() {
     assert_eq!(get("c", "").await, "[{\"x\":1},{\"x\":1}]");
     server.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keys_of_others_within_a_series_are_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = server(&folder).await;
+    let (_, token) = server.both("t", Place::Own, "json");
+    for path in [
+        "/v1/series/s/0",
+        "/v1/series/s/100000",
+        "/v1/objects/s%00a",
+        "/v1/objects/s%00zzzzzzzzzzzzzzzz",
+    ] {
+        server.send(&Request::new("PUT", path, &token).json("1")).await.status(201);
+    }
+    for order in ["ascending", "descending"] {
+        let mut path = format!("/v1/series/s?limit=1&order={order}");
+        let mut times = Vec::new();
+        while times.len() < 5 {
+            let text = server.send(&Request::new("GET", &path, &token)).await.status(200).text();
+            let lines: Vec<serde_json::Value> =
+                text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+            times.extend(lines.iter().filter_map(|one| one["time"].as_str().map(str::to_owned)));
+            let Some(next) = lines.last().and_then(|one| one["next"].as_str()) else { break };
+            path = next.to_owned();
+        }
+        times.sort();
+        assert_eq!(times, ["1970-01-01T00:00:00Z", "1970-01-02T03:46:40Z"], "{order}");
+    }
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_listing_of_large_documents_is_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = server(&folder).await;
+    let (_, token) = server.both("t", Place::Own, "json+zstd");
+    let large = format!("\"{}\"", "x".repeat(1 << 20));
+    for key in 0..9 {
+        let path = format!("/v1/objects/{key}");
+        server.send(&Request::new("PUT", &path, &token).json(&large)).await.status(201);
+    }
+    let list = Request::new("GET", "/v1/objects?values=true&limit=8", &token);
+    let text = server.send(&list).await.status(200).text();
+    assert_eq!(text.lines().count(), 9);
+    assert!(text.lines().last().unwrap().contains("\"next\":"));
+    let admin = server.token(None, &[Scope::Admin], None);
+    let export = Request::new("GET", "/v1/admin/tenants/t/export", &admin);
+    assert_eq!(server.send(&export).await.status(200).text().lines().count(), 9);
+    server.stop().await;
+}

@@ -227,8 +227,9 @@ impl Series {
     #[must_use]
     pub fn time(&self, key: &[u8]) -> Option<TimeNs> {
         let rest = key.strip_prefix(self.name.as_slice())?.strip_prefix(&[0])?;
-        let time: [u8; 8] = rest.get(8..)?.try_into().ok()?;
-        Some(i64::from_be_bytes(time) ^ i64::MIN)
+        let (bucket, time) = rest.split_first_chunk::<8>()?;
+        let time = i64::from_be_bytes(time.try_into().ok()?) ^ i64::MIN;
+        (ordered(time.div_euclid(self.bucket_ns)) == *bucket).then_some(time)
     }
 }
 

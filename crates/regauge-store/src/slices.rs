@@ -196,9 +196,7 @@ impl Store {
         let decoded = self.decoded(span, decode)?;
         let mut all = Vec::with_capacity(decoded.len());
         for (key, found) in decoded {
-            let time = span.series.time(&key).ok_or_else(|| {
-                Error::damaged(&key, "found a key that is not part of a series between its keys")
-            })?;
+            let Some(time) = span.series.time(&key) else { continue };
             let value = match found {
                 Ok(value) => value,
                 // Retried here with dictionaries that others may have trained meanwhile.
@@ -225,7 +223,13 @@ impl Store {
         let first = pages.next(self)?;
         if first.len() < FEW {
             let mut packer = self.another_packer()?;
-            return Ok(first.into_iter().map(|pair| one(&mut packer, pair)).collect());
+            let (mut decoded, mut page) = (Vec::new(), first);
+            // A page of large values is short as well.
+            while !page.is_empty() {
+                decoded.extend(page.into_iter().map(|pair| one(&mut packer, pair)));
+                page = pages.next(self)?;
+            }
+            return Ok(decoded);
         }
         let threads = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let packers: Vec<Packer> =
@@ -279,6 +283,7 @@ impl Store {
 
 /// Iterates over the pages of a span.
 struct Pages {
+    series: Series,
     layout: crate::engine::Layout,
     rest: Range,
     order: Order,
@@ -289,6 +294,7 @@ struct Pages {
 impl Pages {
     fn new(store: &Store, span: &Span) -> Pages {
         Pages {
+            series: span.series.clone(),
             layout: store.settings().layout.clone(),
             rest: span.range(),
             order: span.order,
@@ -297,21 +303,23 @@ impl Pages {
         }
     }
 
-    /// Returns the next page; empty at the end.
+    /// Returns the next page, without keys that others have put between those of the series; empty
+    /// at the end.
     fn next(&mut self, store: &Store) -> Result<Vec<Pair>> {
-        if self.left == 0 {
-            return Ok(Vec::new());
-        }
-        let limit = self.left.min(PAGE);
-        let page = store.engine().page(&self.layout, &self.rest, self.order, limit)?;
-        self.left -= page.len().min(self.left);
-        let bytes: usize = page.iter().map(|(_, value)| value.len()).sum();
-        self.bytes = self.bytes.saturating_sub(bytes);
-        match page.last() {
-            Some((last, _))
-                if self.bytes > 0
-                    && narrow_after(&mut self.rest, &self.layout, last, self.order) => {}
-            _ => self.left = 0,
+        let mut page = Vec::new();
+        while self.left > 0 && page.is_empty() {
+            let limit = self.left.min(PAGE);
+            page = store.engine().page(&self.layout, &self.rest, self.order, limit)?;
+            let is_last = page.last().is_none_or(|(last, _)| {
+                !narrow_after(&mut self.rest, &self.layout, last, self.order)
+            });
+            page.retain(|(key, _)| self.series.time(key).is_some());
+            self.left -= page.len();
+            let bytes: usize = page.iter().map(|(_, value)| value.len()).sum();
+            self.bytes = self.bytes.saturating_sub(bytes);
+            if is_last || self.bytes == 0 {
+                self.left = 0;
+            }
         }
         Ok(page)
     }

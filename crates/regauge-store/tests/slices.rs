@@ -48,6 +48,7 @@ on_engines! {
     a_damaged_slice_is_named,
     a_dictionary_of_somebody_else_is_found,
     slices_of_any_size_stand_side_by_side,
+    keys_of_others_and_pages_of_large_slices_hide_nothing,
 }
 
 fn store(fresh: &Fresh, collection: &str, codec: &str) -> Store {
@@ -226,4 +227,32 @@ fn slices_of_any_size_stand_side_by_side(fresh: &Fresh) {
     assert_eq!(keys.len(), 121);
     let page = store.engine().page(&layout, &series.whole(), Order::Ascending, 1_000).unwrap();
     assert!(keys.iter().zip(&page).all(|(key, (other, _))| key == other));
+}
+
+fn keys_of_others_and_pages_of_large_slices_hide_nothing(fresh: &Fresh) {
+    let mut store = store(fresh, "mixed", "json");
+    put(&mut store, "s", None, 0..3);
+    let series = store.series("s").unwrap();
+    let foreign = |text: &str| [b"s\0", text.as_bytes()].concat();
+    for text in ["", "a", "abcdefghijklmnop", "\u{7f}bcdefghijklmnop", "zz"] {
+        store.put(&foreign(text), b"1", Format::Json).unwrap();
+    }
+    for number in 0..1_100 {
+        store.put(&foreign(&format!("!{number}")), b"1", Format::Json).unwrap();
+    }
+    let whole = Span::whole(series.clone());
+    for (order, limit) in [(Order::Ascending, 3), (Order::Descending, 3), (Order::Ascending, 9)] {
+        let span = Span { order, limit, ..whole.clone() };
+        let mut found: Vec<i64> =
+            store.slice_values(&span).unwrap().iter().map(|(_, value)| step(value)).collect();
+        found.sort_unstable();
+        assert_eq!(found, [0, 1, 2], "{order:?}");
+    }
+    // A page of an engine ends early when its values are large.
+    let large = format!("{{\"step\":1,\"x\":\"{}\"}}", "x".repeat(1_500_000));
+    for at in 0..9 {
+        store.put_slices("l", None, &[(at, large.as_bytes())], Format::Json).unwrap();
+    }
+    let span = Span::whole(store.series("l").unwrap());
+    assert_eq!(store.slices(&span, Format::Json).unwrap().len(), 9);
 }

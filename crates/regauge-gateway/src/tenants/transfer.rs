@@ -11,6 +11,8 @@ use super::{Error, Home, Lock, Place, Result, State, TenantId};
 
 /// Values copied per transaction.
 const BATCH: usize = 500;
+/// Bytes of documents after which a page of an export ends early.
+const PAGE_BYTES: usize = 4 << 20;
 
 /// The outcome of a move.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -147,9 +149,12 @@ pub fn export(
     }
     let range = Range { from, to: None };
     let pairs = store.engine().page(&layout, &range, Order::Ascending, limit)?;
-    let next = pairs.last().map(|(key, _)| key_after(key));
-    let mut written = Vec::new();
+    let (mut written, mut next) = (Vec::new(), None);
     for (key, value) in &pairs {
+        if written.len() >= PAGE_BYTES {
+            break;
+        }
+        next = Some(key_after(key));
         let entry = store.unseal(key, value)?;
         let bad = |error| Error::Document { key: shown(key), error };
         let mut options = Options::new(entry.codec.format, format);

@@ -25,6 +25,8 @@ use crate::server::request::{Call, Query, body};
 
 /// Values per page.
 const PAGE: usize = 256;
+/// Bytes of lines after which a page ends early.
+const PAGE_BYTES: usize = 4 << 20;
 
 /// What the line of a value contains.
 #[derive(Clone)]
@@ -171,12 +173,15 @@ impl Pages {
         }
         let value = match (&self.line, self.order) {
             (Line::Object { .. }, _) => percent_encode(&last, NON_ALPHANUMERIC).to_string(),
-            // `till` is exclusive, so the last key can serve as the end.
-            (Line::Point(series), Order::Descending) => {
-                time_text(series.time(&last).unwrap_or_default())
-            }
-            (Line::Point(series), Order::Ascending) => {
-                time_text(series.time(&last).unwrap_or_default().saturating_add(1))
+            (Line::Point(series), order) => {
+                // A page that fills the limit consists of values of the series.
+                let next = series.time(&last).and_then(|time| match order {
+                    // `till` is exclusive, so the last time can serve as the end.
+                    Order::Descending => Some(time),
+                    Order::Ascending => time.checked_add(1),
+                });
+                let Some(next) = next else { return Ok((lines.into(), None)) };
+                time_text(next)
             }
         };
         let next = json!({"next": format!("{}{value}", self.address)});
@@ -210,17 +215,24 @@ fn page(
     }
     let pairs = store.engine().page(&layout, range, order, left.min(PAGE)).map_err(reading)?;
     for (key, value) in &pairs {
+        page.last = Some(key.clone());
+        // Others may have put keys between those of a series.
+        if matches!(line, Line::Point(series) if series.time(key).is_none()) {
+            continue;
+        }
         write_line(&mut page.lines, store, key, value, line, on_loss, most);
         page.count += 1;
+        if page.lines.len() >= PAGE_BYTES {
+            break;
+        }
     }
-    if let Some((last, _)) = pairs.last() {
+    if let Some(last) = &page.last {
         let mut rest = range.clone();
         match order {
             Order::Ascending => rest.from = Some([&last[..], &[0]].concat()),
             Order::Descending => rest.to = Some(last.clone()),
         }
         page.more = !store.engine().keys(&layout, &rest, order, 1).map_err(reading)?.is_empty();
-        page.last = Some(last.clone());
     }
     Ok(page)
 }
