@@ -368,3 +368,30 @@ fn shared_values_are_written_as_copies_where_that_is_asked_for() {
     let all = folder.run(&export).status(0).text();
     assert_eq!(all, "{\"key\":\"a\",\"value\":[[1],[1]]}\n");
 }
+
+#[test]
+fn a_collection_that_would_be_half_in_the_notation_is_refused() {
+    let folder = Folder::new();
+    folder.write("plain.json", "{\"$numberDouble\":\"NaN\"}");
+    folder.write("raw.msgpack", b"\x81\xA1b\xC4\x02\x00\xFF");
+    for (key, file) in [("plain", "plain.json"), ("raw", "raw.msgpack")] {
+        folder.run(&format!("store put {DB} {key} {file}")).status(0);
+    }
+    folder.run(&format!("store reencode {DB} --to json")).status(3);
+    let wrap = format!("store reencode {DB} --to json --on-loss wrap");
+    let told = folder.run(&wrap).status(2).stderr;
+    assert!(told.contains("key \"plain\": the document has the codec json already"), "{told}");
+    let get = |key: &str, more: &str| {
+        folder.run(&format!("store get {DB} {key} - --to msgpack {more}")).status(0).stdout
+    };
+    assert_eq!(get("raw", ""), folder.read("raw.msgpack"), "nothing was changed");
+    // By way of another codec, all of it is in the notation.
+    folder.run(&format!("store reencode {DB} --to msgpack")).status(0);
+    folder.run(&wrap).status(0);
+    assert_eq!(get("raw", "--unwrap"), folder.read("raw.msgpack"));
+    let plain = folder.run(&format!("store get {DB} plain --unwrap")).status(0).text();
+    assert_eq!(plain.trim(), "{\"$numberDouble\":\"NaN\"}");
+    folder.run(&wrap).status(2);
+    folder.run(&format!("store reencode {DB} --to msgpack --unwrap")).status(0);
+    assert_eq!(get("raw", ""), folder.read("raw.msgpack"));
+}

@@ -12,15 +12,19 @@
 //! values there in the old codec before they saw the new one. They check every second.
 //!
 //! A value that the new format cannot hold exactly stays unchanged, and is reported.
+//!
+//! A run that writes or undoes the wrapped notation first looks at the values that are in the new codec
+//! already, which would stay. If the notation would change one, the run is refused: nothing says whether
+//! it is in the notation, and doing it twice would change what it means.
 
 use std::time::{Duration, Instant};
 
 use crate::codec::Codec;
 use crate::engine::{Order, Range};
 use crate::envelope::Envelope;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, shown};
 use crate::settings::Settings;
-use crate::store::{SETTINGS_AGE, Store};
+use crate::store::{Entry, SETTINGS_AGE, Store};
 
 /// Values per transaction when putting back: enough to amortise syncing, few enough that no writer
 /// waits long.
@@ -75,15 +79,16 @@ pub fn reencode(
     let mut outcome = Outcome::default();
     let mut range = Range::all();
     let switches = !plan.dry_run && store.settings().codec != plan.to;
-    if !plan.dry_run {
-        if switches {
-            store.save(Settings { codec: plan.to, ..store.settings().clone() })?;
-        }
-        // The note of a run to another codec says nothing about this one.
-        if let Some(last) = resume(store.engine().note(&note)?, plan.to) {
-            range.from = Some(last.clone());
-            outcome.resumed_after = Some(last);
-        }
+    // The note of a run to another codec says nothing about this one.
+    if !plan.dry_run
+        && let Some(last) = resume(store.engine().note(&note)?, &aim(store, plan.to))
+    {
+        range.from = Some(last.clone());
+        outcome.resumed_after = Some(last);
+    }
+    refuse_ambiguous(store, &range, plan.to)?;
+    if switches {
+        store.save(Settings { codec: plan.to, ..store.settings().clone() })?;
     }
     let mut run = Run {
         plan,
@@ -182,12 +187,13 @@ impl Run<'_> {
             let swaps: Vec<(&[u8], &[u8], &[u8])> =
                 self.batch.iter().map(|(key, old, new)| (&key[..], &old[..], &new[..])).collect();
             let layout = store.settings().layout.clone();
-            let done = store.engine().swap_many(&layout, &swaps)?;
+            // Noted first, so that a run that resumes takes no value of this one for another's. Values
+            // that are not put back then are, when it looks again at what was passed.
             if pass == Pass::First {
-                let text = [self.plan.to.to_string().as_bytes(), b"\n", last].concat();
+                let text = [aim(store, self.plan.to).as_bytes(), b"\n", last].concat();
                 store.engine().set_note(&self.note, Some(&text))?;
             }
-            done
+            store.engine().swap_many(&layout, &swaps)?
         };
         let outcome = &mut self.outcome;
         for ((_, old, new), done) in self.batch.drain(..).zip(done) {
@@ -208,7 +214,7 @@ impl Run<'_> {
 /// Re-encodes a value; `None` if it is in the new codec already.
 fn anew(store: &mut Store, key: &[u8], value: &[u8], to: Codec) -> Result<Option<Vec<u8>>> {
     // Its checksum is verified, nothing else.
-    if matches!(Envelope::open(key, value), Ok(Some((envelope, _))) if envelope.codec == to) {
+    if has_codec(key, value, to) {
         return Ok(None);
     }
     let entry = store.unseal(key, value)?;
@@ -218,12 +224,58 @@ fn anew(store: &mut Store, key: &[u8], value: &[u8], to: Codec) -> Result<Option
     store.seal_as(key, &entry.document, from, to, created).map(Some)
 }
 
-/// Returns the key after which an interrupted run to the same codec resumes.
-fn resume(note: Option<Vec<u8>>, to: Codec) -> Option<Vec<u8>> {
+fn has_codec(key: &[u8], value: &[u8], codec: Codec) -> bool {
+    matches!(Envelope::open(key, value), Ok(Some((envelope, _))) if envelope.codec == codec)
+}
+
+/// Refuses a run that would leave values that the notation changes beside values that it has changed.
+fn refuse_ambiguous(store: &mut Store, range: &Range, to: Codec) -> Result {
+    if !store.converter().changes_notation() {
+        return Ok(());
+    }
+    store.scan(range, Order::Ascending, &mut |store, key, value| {
+        match has_codec(key, value, to) && is_changed(store, key, value)? {
+            true => Err(Error::usage(format!(
+                "key {}: the document has the codec {to} already, and may be in the wrapped notation or \
+                 not; nothing was changed; re-encode the collection to another codec first",
+                shown(key)
+            ))),
+            false => Ok(true),
+        }
+    })
+}
+
+/// Returns whether the notation would change a document that has its codec.
+fn is_changed(store: &mut Store, key: &[u8], value: &[u8]) -> Result<bool> {
+    let converter = store.converter();
+    let read = |store: &mut Store| -> Result<bool> {
+        let Entry { codec, document, .. } = store.unseal(key, value)?;
+        let pair = (codec.format, codec.format);
+        let stays = converter.literally().converted(key, &document, pair, false)?;
+        let changed = converter.converted(key, &document, pair, store.unwrap);
+        Ok(changed.map_or(true, |changed| changed != stays))
+    };
+    match read(store) {
+        // `verify` reports it.
+        Err(Error::Damaged { .. } | Error::Document { .. }) => Ok(false),
+        other => other,
+    }
+}
+
+/// Returns what a run makes of the values, as its note says it.
+fn aim(store: &Store, to: Codec) -> String {
+    match (store.converter().changes_notation(), store.unwrap) {
+        (false, _) => to.to_string(),
+        (true, false) => format!("{to} wrapped"),
+        (true, true) => format!("{to} unwrapped"),
+    }
+}
+
+/// Returns the key after which an interrupted run with the same aim resumes.
+fn resume(note: Option<Vec<u8>>, aim: &str) -> Option<Vec<u8>> {
     let note = note?;
     let end = note.iter().position(|byte| *byte == b'\n')?;
-    let same = note[..end] == *to.to_string().as_bytes();
-    same.then(|| note[end + 1..].to_vec())
+    (note[..end] == *aim.as_bytes()).then(|| note[end + 1..].to_vec())
 }
 
 /// Sleeps to keep to the rate.

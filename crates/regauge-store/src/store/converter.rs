@@ -29,8 +29,18 @@ impl Converter {
         self.on_loss != OnLoss::Wrap && self.objects.is_none()
     }
 
+    /// Returns whether documents are brought into the wrapped notation, or out of it.
+    pub(crate) fn changes_notation(&self) -> bool {
+        self.on_loss == OnLoss::Wrap || self.objects == Some(Objects::Wrap) || self.unwrap
+    }
+
+    /// Returns a converter that takes every document literally, and keeps all of it.
+    pub(crate) fn literally(self) -> Converter {
+        Converter { on_loss: OnLoss::Refuse, objects: None, unwrap: false, ..self }
+    }
+
     /// Converts a document; one that is in the format already is still read and rewritten.
-    pub(super) fn converted(
+    pub(crate) fn converted(
         &self,
         key: &[u8],
         document: &[u8],
