@@ -30,6 +30,9 @@ pub const DEFAULT_COLLECTION: &str = "objects";
 /// reader has to hold it whole.
 pub const DOCUMENT_BYTES_MAX: usize = 1 << 30;
 
+/// Bytes of documents that a dictionary is trained on, hundreds of times its usual size.
+const TRAINING_BYTES_MAX: usize = 64 << 20;
+
 /// A stored value, its payload still encoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
@@ -414,16 +417,20 @@ impl Store {
         Ok(page)
     }
 
-    /// Trains a zstd dictionary on the first values of the collection, and uses it for all values
-    /// put from now on. Returns its size.
+    /// Trains a zstd dictionary on the first values of the collection, at most 64 MiB of documents,
+    /// and uses it for all values put from now on. Returns its size.
     ///
     /// # Errors
     /// `Usage` if there are too few values.
     pub fn train(&mut self, samples: usize, size: usize) -> Result<usize> {
-        let mut documents = Vec::new();
+        let (mut documents, mut bytes_left) = (Vec::new(), TRAINING_BYTES_MAX);
         self.scan(&Range::all(), Order::Ascending, &mut |store, key, value| {
             // A damaged value is not trained on; `verify` reports it.
             if let Ok(entry) = store.unseal(key, value) {
+                let Some(left) = bytes_left.checked_sub(entry.document.len()) else {
+                    return Ok(false);
+                };
+                bytes_left = left;
                 documents.push(entry.document);
             }
             Ok(documents.len() < samples)

@@ -326,7 +326,7 @@ pub enum StoreCommand {
     Train {
         #[command(flatten)]
         place: Place,
-        /// Number of values to train on
+        /// Number of values to train on, at most 64 MiB of them
         #[arg(long, value_name = "N", default_value_t = 10_000)]
         samples: usize,
         /// Maximum size of the dictionary, in bytes
