@@ -395,3 +395,17 @@ fn a_collection_that_would_be_half_in_the_notation_is_refused() {
     folder.run(&format!("store reencode {DB} --to msgpack --unwrap")).status(0);
     assert_eq!(get("raw", ""), folder.read("raw.msgpack"));
 }
+
+#[test]
+fn what_is_not_one_document_in_a_database_that_stays_is_refused() {
+    let folder = Folder::new();
+    folder.write("a.json", "1");
+    let told = folder.run("store put --db sqlite::memory: k a.json").status(2).stderr;
+    assert!(told.contains("expected a database that keeps what is put"), "{told}");
+    folder.write("two.ndjson", "{\"a\":1}\n{\"a\":2}\n");
+    let told = folder.run(&format!("store put {DB} k two.ndjson")).status(2).stderr;
+    assert!(told.contains("expected one; `regauge store import` stores each"), "{told}");
+    folder.write("big.ndjson", "{\"id\":123456789012345678901234567890}\n");
+    let told = folder.run(&format!("store import {DB} big.ndjson --key id")).status(1).stderr;
+    assert!(told.contains("found an integer beyond 64 bits at $.id"), "{told}");
+}

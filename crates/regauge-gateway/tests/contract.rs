@@ -626,3 +626,21 @@ async fn a_listing_of_large_documents_is_whole() {
     assert_eq!(server.send(&export).await.status(200).text().lines().count(), 9);
     server.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refused_token_does_not_use_up_an_idempotency_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = server(&folder).await;
+    let (tenant, token) = server.both("t", Place::Own, "json");
+    let reader = server.token(Some(&tenant), &[Scope::Read], None);
+    let body = r#"{"operations":[{"op":"put","key":"a","value":1}]}"#;
+    let batch =
+        |token| Request::new("POST", "/v1/batch", token).with("idempotency-key", "k").json(body);
+    server.send(&batch(&reader)).await.status(403);
+    server.send(&batch(&token)).await.status(200);
+    // An empty TOML file is a document.
+    let put = Request::new("PUT", "/v1/objects/t", &token);
+    server.send(&put.clone().body("application/toml", b"")).await.status(201);
+    server.send(&put.json("")).await.status(400);
+    server.stop().await;
+}

@@ -56,6 +56,11 @@ async fn an_administrator_makes_suspends_and_drops_tenants() {
         );
         server.send(&call("PATCH", one).json("{\"state\":\"active\"}")).await.status(200);
         assert_eq!(server.send(&get).await.status(200).text(), "[1,2,3]");
+        server.send(&call("PATCH", one).json("{\"limits\":{\"rate\":0}}")).await.status(400);
+        let none = "{\"id\":\"none\",\"limits\":{\"concurrency\":0}}";
+        server.send(&call("POST", all).json(none)).await.status(400);
+        let gone = "{\"scopes\":[\"read\"],\"expires_in_seconds\":0}";
+        server.send(&call("POST", tokens).json(gone)).await.status(400);
         server.send(&call("PATCH", one).json("{\"limits\":{\"rate\":1}}")).await.status(200);
         server.send(&get).await.status(200);
         server.send(&get).await.status(429);

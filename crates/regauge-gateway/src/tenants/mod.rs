@@ -177,6 +177,26 @@ pub struct Limits {
     pub concurrency: Option<u32>,
 }
 
+impl Limits {
+    /// Refuses limits with which nothing works.
+    ///
+    /// # Errors
+    /// `Usage`.
+    pub fn check(&self) -> Result {
+        let some = [
+            ("body_bytes", self.body_bytes),
+            ("rate", self.rate.map(u64::from)),
+            ("concurrency", self.concurrency.map(u64::from)),
+        ];
+        match some.iter().find(|(_, limit)| *limit == Some(0)) {
+            Some((name, _)) => {
+                Err(Error::Usage(format!("limit {name}: found 0, expected at least 1")))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
 /// Returns seconds since 1970-01-01 UTC.
 #[must_use]
 pub fn now() -> i64 {

@@ -105,6 +105,7 @@ impl Registry {
         codec: regauge_store::Codec,
         limits: Limits,
     ) -> Result<Vec<Tenant>> {
+        limits.check()?;
         let mut connection = self.connection();
         let doing = "make a tenant";
         let transaction = connection.transaction().map_err(|error| failed(doing, error))?;
@@ -179,6 +180,7 @@ impl Registry {
     /// # Errors
     /// Those of `set_state`.
     pub fn set_limits(&self, id: &TenantId, limits: Limits) -> Result<Tenant> {
+        limits.check()?;
         let tenant = self.get(id)?;
         let text = serde_json::to_string(&limits).map_err(|error| failed("keep limits", error))?;
         self.change(

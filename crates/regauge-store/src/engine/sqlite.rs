@@ -18,6 +18,7 @@ mod writer;
 mod writing;
 
 use std::cell::RefCell;
+use std::fs::OpenOptions;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -106,18 +107,18 @@ impl Sqlite {
             | OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_URI
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection =
-            Connection::open_with_flags(Path::new(path), flags).map_err(failed(&doing))?;
-        wait_for_others(&connection).map_err(failed(&doing))?;
+        let failed = |error| unopened(path, &doing, error);
+        let connection = Connection::open_with_flags(Path::new(path), flags).map_err(failed)?;
+        wait_for_others(&connection).map_err(failed)?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
         // Otherwise a misspelt column in double quotes would be read as a string.
         for one in [DbConfig::SQLITE_DBCONFIG_DQS_DML, DbConfig::SQLITE_DBCONFIG_DQS_DDL] {
-            connection.set_db_config(one, false).map_err(failed(&doing))?;
+            connection.set_db_config(one, false).map_err(failed)?;
         }
         // A file created by another program keeps its journal mode.
         let tables: i64 = connection
             .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
-            .map_err(failed(&doing))?;
+            .map_err(failed)?;
         let set_up = match tables == 0 && more.contains(OpenFlags::SQLITE_OPEN_CREATE) {
             true => "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;",
             false => "PRAGMA synchronous = FULL;",
@@ -126,7 +127,7 @@ impl Sqlite {
             Ok(()) => {}
             // A read-only file is opened as it is.
             Err(error) if code(&error) == Some(ErrorCode::ReadOnly) => {}
-            Err(error) => return Err(failed(&doing)(error)),
+            Err(error) => return Err(failed(error)),
         }
         let recent = RefCell::new(Recent::new());
         Ok(Sqlite { recent, connection, texts: RefCell::new(None) })
@@ -574,6 +575,24 @@ impl Engine for Sqlite {
             .and_then(Iterator::collect)
             .map_err(failed("read the notes"))?;
         Ok(names.into_iter().filter(|name| name.starts_with(prefix)).collect())
+    }
+}
+
+/// Returns the error for a file that cannot be opened. SQLite does not say that it is read-only, which a
+/// file in WAL mode cannot be: its index is another file.
+fn unopened(path: &str, doing: &str, error: rusqlite::Error) -> Error {
+    let is_closed = code(&error) == Some(ErrorCode::CannotOpen);
+    match is_closed.then(|| OpenOptions::new().append(true).open(path)) {
+        Some(Err(found)) if found.kind() == std::io::ErrorKind::ReadOnlyFilesystem => {
+            Error::Engine {
+                doing: doing.to_owned(),
+                message:
+                    "the file system is read-only, and a file in WAL mode needs others beside it"
+                        .to_owned(),
+                passing: false,
+            }
+        }
+        _ => failed(doing)(error),
     }
 }
 

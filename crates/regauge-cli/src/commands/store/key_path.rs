@@ -62,6 +62,11 @@ impl KeyPath {
             Value::Bytes(bytes) => Ok(bytes.clone()),
             Value::Int(number) => Ok(number.to_string().into_bytes()),
             Value::UInt(number) => Ok(number.to_string().into_bytes()),
+            Value::BigInt { .. } => Err(format!(
+                "found an integer beyond 64 bits at {}, expected text, bytes or a whole number of at \
+                 most 64 bits as the key",
+                self.place(self.0.len())
+            )),
             other => Err(format!(
                 "found {} at {}, expected text, bytes or a whole number as the key",
                 other.type_name(),

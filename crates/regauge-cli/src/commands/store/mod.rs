@@ -139,6 +139,11 @@ pub fn run(arguments: &StoreArguments) -> Result {
 }
 
 fn open(place: &Place, codec: Option<Codec>) -> Result<Store> {
+    if place.db == "sqlite::memory:" {
+        return Err(Failure::usage(
+            "sqlite::memory: ends with the command, expected a database that keeps what is put",
+        ));
+    }
     let store = Store::open(&place.db, &place.collection, codec).map_err(failure)?;
     if let Some(wanted) = codec
         && store.settings().codec != wanted
@@ -201,9 +206,23 @@ fn read(path: &Path, from: Option<Format>) -> Result<(Vec<u8>, Format)> {
             source.name
         )));
     }
+    if source.format == Format::Ndjson && has_several(&document) {
+        return Err(Failure::usage(format!(
+            "{}: found several documents, expected one; `regauge store import` stores each",
+            source.name
+        )));
+    }
     // A line of NDJSON is a JSON document, and so is a value.
     let format = if source.format == Format::Ndjson { Format::Json } else { source.format };
     Ok((document, format))
+}
+
+/// Returns whether NDJSON has more lines after its first document.
+fn has_several(bytes: &[u8]) -> bool {
+    let mut lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+    let first = lines.next().unwrap_or_default();
+    let options = regauge::Options::new(Format::Json, Format::Json);
+    lines.next().is_some() && regauge::read_values(first, &options).is_ok()
 }
 
 /// Returns the stored key for an argument: itself, or that of its time in a series.

@@ -192,8 +192,15 @@ impl Turn {
     pub fn end(self, status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Answer<()> {
         let (tenant, key) = &self.name;
         let connection = locked(&self.idempotency.connection);
+        // A refusal of the token says nothing about another token of the tenant.
         let passes = status.is_server_error()
-            || matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT);
+            || matches!(
+                status,
+                StatusCode::TOO_MANY_REQUESTS
+                    | StatusCode::REQUEST_TIMEOUT
+                    | StatusCode::UNAUTHORIZED
+                    | StatusCode::FORBIDDEN
+            );
         if passes || body.len() > ANSWER_BYTES_MAX {
             let gone = "DELETE FROM answers WHERE tenant = ?1 AND key = ?2";
             return connection.execute(gone, params![tenant, key]).map(|_| ()).map_err(failed);

@@ -158,14 +158,15 @@ pub(crate) async fn create(call: Call) -> Answer {
     let id: TenantId = wanted.id.parse().map_err(reading)?;
     let place = parsed(wanted.place.as_deref(), defaults.place)?;
     let codec: Codec = parsed(wanted.codec.as_deref(), defaults.codec)?;
+    let limits = wanted.limits.unwrap_or_default();
+    limits.check().map_err(reading)?;
     gateway
         .off(move |gateway| {
             let registry = &gateway.home.registry;
             if registry.find(&id).map_err(reading)?.is_some() {
                 return Err(exists(&id));
             }
-            let tenant = match registry.create(&id, place, codec, wanted.limits.unwrap_or_default())
-            {
+            let tenant = match registry.create(&id, place, codec, limits) {
                 Err(Error::Usage(_)) => return Err(exists(&id)),
                 other => other.map_err(reading)?,
             };
@@ -314,6 +315,9 @@ pub(crate) async fn add_token(call: Call) -> Answer {
     let gateway = Arc::clone(&call.gateway);
     let wanted: AddToken = body(call).await?;
     let scopes: Scopes = wanted.scopes.join(",").parse().map_err(reading)?;
+    if wanted.expires_in_seconds == Some(0) {
+        return Err(Problem::request("expires_in_seconds: found 0, expected at least 1"));
+    }
     gateway
         .off(move |gateway| {
             let tenant = gateway.known(&id)?;

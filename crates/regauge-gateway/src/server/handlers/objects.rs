@@ -179,7 +179,8 @@ pub(crate) async fn put_key(call: Call, key: Vec<u8>) -> Answer {
     let limits = call.grant().quota.limits;
     let is_repeatable = conditions.is_empty();
     call.once(is_repeatable, limits.body_bytes, move |gateway, grant, body| async move {
-        if body.bytes.is_empty() {
+        // An empty TOML file is an empty table.
+        if body.bytes.is_empty() && format != Format::Toml {
             return Err(Problem::request("found an empty body, expected a document"));
         }
         let changed = Access::Write(vec![key.clone()]);

@@ -11,6 +11,10 @@ use serde::{Deserialize, Deserializer, de};
 use super::capacity;
 use crate::tenants::Place;
 
+/// The longest time that a connection may take for anything: the clock cannot count every number of
+/// seconds from now.
+const SECONDS_MAX: u64 = 86_400;
+
 /// The gateway's behaviour and limits.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -232,6 +236,20 @@ impl Config {
         if let Some((name, _)) = some.iter().find(|(_, value)| *value == 0) {
             return wrong(&format!("{name}: found 0, expected at least 1"));
         }
+        let Connections { header_seconds, body_seconds, write_seconds, queue_seconds, .. } =
+            self.connections;
+        let seconds = [
+            ("header_seconds", header_seconds),
+            ("body_seconds", body_seconds),
+            ("write_seconds", write_seconds),
+            ("queue_seconds", queue_seconds),
+            ("stop_seconds", self.connections.stop_seconds),
+        ];
+        if let Some((name, found)) = seconds.iter().find(|(_, found)| *found > SECONDS_MAX) {
+            return wrong(&format!(
+                "connections.{name}: found {found}, expected at most {SECONDS_MAX}, a day"
+            ));
+        }
         // hyper does not accept a smaller buffer.
         if self.connections.header_bytes < 8 << 10 {
             return wrong("connections.header_bytes: expected at least 8192");
@@ -328,6 +346,11 @@ mod tests {
         assert!(error("formats = ['json', 'xml']").contains("found format \"xml\""));
         assert!(error("formats = ['json+zstd']").contains("expected a format"));
         assert!(error("[tenants]\nplace = 'there'").contains("expected own or shared"));
+        let most = "[connections]\nheader_seconds = 86400";
+        assert!(Config::parse(most).is_ok());
+        assert!(
+            error(&format!("{most}0")).contains("header_seconds: found 864000, expected at most")
+        );
         assert!(error("log = 'loud'").contains("expected error, warn"));
         assert!(error("[limits]\ndepth = 5000").contains("at most 1024"));
     }
