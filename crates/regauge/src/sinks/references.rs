@@ -1,5 +1,6 @@
 //! Shared values in a tree: written out as copies, or moved along with a part that is cut out of it.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use crate::model::limits::Limits;
@@ -55,12 +56,12 @@ impl<'v> Anchors<'v> {
     ///
     /// # Errors
     /// `Limit` if the values then nest deeper than [`Limits::depth`].
-    pub fn cut_out(&self, part: &Value, limits: &Limits) -> Result<Value> {
+    pub fn cut_out<'p>(&self, part: &'p Value, limits: &Limits) -> Result<Cow<'p, Value>> {
         if self.values.is_empty() {
-            return Ok(part.clone());
+            return Ok(Cow::Borrowed(part));
         }
         let mut cut = Cut { anchors: self, placed: HashSet::new() };
-        cut.of(part, limits.depth.min(Limits::DEPTH_CEILING))
+        cut.of(part, limits.depth.min(Limits::DEPTH_CEILING)).map(Cow::Owned)
     }
 }
 
@@ -231,7 +232,7 @@ mod tests {
         ]);
         let Value::Array(parts) = &document else { unreachable!() };
         let anchors = Anchors::of(&document);
-        let cut = |part| anchors.cut_out(part, &Limits::default()).unwrap();
+        let cut = |part| anchors.cut_out(part, &Limits::default()).unwrap().into_owned();
         assert_eq!(
             cut(&parts[1]),
             list(vec![inner, anchor(2, list(vec![Value::Alias(1)])), Value::Alias(1)])

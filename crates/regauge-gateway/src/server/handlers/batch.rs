@@ -1,5 +1,7 @@
 //! `/v1/batch`: many documents in one request, all changes or none.
 
+use std::borrow::Cow;
+
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
@@ -136,6 +138,7 @@ fn parse(bytes: &[u8], from: Format, limits: Limits, unwrap: bool) -> Answer<Vec
     let cut = |value: &Value| {
         anchors
             .cut_out(value, &options.limits)
+            .map(Cow::into_owned)
             .map_err(|error| Problem::document(&error, Doing::Writing))
     };
     list.iter().enumerate().map(|(index, one)| operation(index, one, &cut)).collect()
