@@ -161,6 +161,8 @@ fn first_bytes_tell_the_format() {
         (b"000000228 24510 L $$aTitle\n", Some(Format::AlephSeq)),
         (b"000000228 245 a line of text", None),
         (b"123456789012345678901234567890", Some(Format::Json)),
+        // A number beyond a double, at the end of the input.
+        (b"{\"x\":1e400}", Some(Format::Json)),
         // An empty map in one, an empty array in the other.
         (b"\x80", None),
         (b"\x07", None),

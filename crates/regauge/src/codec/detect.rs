@@ -215,6 +215,7 @@ pub(crate) fn from_magic(head: &[u8]) -> Option<Format> {
                 comments: true,
                 trailing_commas: true,
                 non_finite: true,
+                exact_numbers: true,
                 framing: json::Framing::Concatenated,
                 ..json::ReadOptions::default()
             };
