@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import collections
 import datetime
 import decimal
+import enum
 import json
 import random
 import sys
@@ -80,3 +82,67 @@ def test_keys_are_not_held_more_than_once_each():
     for _ in range(50):
         regauge.msgpack.loads(data)
     assert sys.getrefcount(key) == before
+
+
+class Name(enum.Enum):
+    ONE = 1
+    TEXT = "a"
+    PAIR = (1, 2)
+
+
+class Again(enum.Enum):
+    ONE = 1
+    TEXT = "a"
+
+
+class Number(enum.IntEnum):
+    ONE = 1
+
+
+class Own(str):
+    """A text that is equal to itself only."""
+
+    def __eq__(self, other):
+        return self is other
+
+    __hash__ = str.__hash__
+
+
+@pytest.mark.parametrize("value", [
+    {Name.ONE: 1, 1: 2}, {Name.ONE: 1, Again.ONE: 2}, {Name.TEXT: 1, Again.TEXT: 2}, {(Name.ONE,): 1, (1,): 2},
+    {(Name.ONE,): 1, (Again.ONE,): 2}, {Name.PAIR: 1, (1, 2): 2}, {Own("a"): 1, "a": 2}, {Own("a"): 1, Own("a"): 2},
+    {Name.TEXT: 1, Own("a"): 2},
+])
+def test_two_keys_that_are_written_alike_are_refused(value):
+    for module in (regauge.msgpack, regauge.cbor, regauge.yaml, regauge.marshal, regauge.pickle):
+        for sort_keys in (False, True):
+            for one in (value, dict(reversed(value.items())), collections.OrderedDict(value)):
+                with pytest.raises(regauge.EncodeError, match="which is a key of the same dict too; rename one"):
+                    module.dumps(one, sort_keys=sort_keys)
+
+
+def test_keys_that_only_look_alike():
+    value = {Name.ONE: 1, Name.TEXT: 2, Name.PAIR: 3, Number.ONE + 1: 4, "1": 5, 3: [{Name.ONE: 1}, {1: 1}]}
+    expected = {1: 1, "a": 2, (1, 2): 3, 2: 4, "1": 5, 3: [{1: 1}, {1: 1}]}
+    for module in (regauge.msgpack, regauge.cbor, regauge.yaml, regauge.marshal):
+        assert module.loads(module.dumps(value)) == expected
+    assert regauge.msgpack.dumps([{Number.ONE: 1}, {Own("a"): 1}]) == b"\x92\x81\x01\x01\x81\xa1a\x01"
+
+
+@pytest.mark.parametrize("module", [regauge.json, regauge.toml, regauge.bson, regauge.ndjson])
+@pytest.mark.parametrize("value", [
+    {1: "x", "1": "y"}, {"1": "y", 1: "x"}, {True: "x", "true": "y"}, {1.5: "x", "1.5": "y"}, {b"a": "x", "YQ==": "y"},
+    {float("nan"): "x", float("nan"): "y"}, {(1,): "x", "[1]": "y"}, {Name.ONE: "x", 1: "y"},
+])
+def test_two_keys_whose_nearest_text_is_one_are_refused(module, value):
+    for sort_keys in (False, True):
+        with pytest.raises(regauge.EncodeError, match="written as the text .*, which is a key of the same dict too"):
+            module.dumps([value] if module is regauge.ndjson else value, on_loss="approximate", sort_keys=sort_keys)
+
+
+def test_keys_whose_nearest_text_differs():
+    assert regauge.json.dumps({1: 1, "2": 2, None: {1: 1}}, on_loss="approximate") == b'{"1":1,"2":2,"null":{"1":1}}'
+    assert regauge.json.dumps({1: 1, "1": 2}, on_loss="wrap") == b'{"$key:1":1,"1":2}'
+    assert regauge.json.dumps({"\ud800": 1, "\ud801": 2}, on_loss="approximate") == b'{"\\ud800":1,"\\ud801":2}'
+    with pytest.raises(regauge.EncodeError, match="which is a key of the same dict too"):
+        regauge.msgpack.dumps({"\ud800": 1, "\ud801": 2}, on_loss="approximate")

@@ -20,6 +20,7 @@ use regauge::{Error, ErrorKind, Fidelity, Format, OnLoss, Result, Value};
 pub use convert::{Conversions, Converter};
 pub use hooks::Hooks;
 pub use keys::Keys;
+pub use values::as_key;
 
 use crate::dialect::Values;
 use crate::raw::{container, idle, number, text};

@@ -3,20 +3,21 @@
 //! The types that make up nearly all data are recognised by their pointer and handled here; for
 //! other types, `regauge._lower.lower` decides, called from [`lower`].
 
+mod keys;
 mod lower;
 mod shared;
 
 use pyo3::prelude::*;
 use regauge::event::{Ext, Sink};
 use regauge::path::{Path, Step};
-use regauge::tree::Builder as ValueBuilder;
-use regauge::{Error, ErrorKind, Format, Limits, Result, Value};
+use regauge::{Error, ErrorKind, Format, Limits, Result};
 
 use crate::dialect::Special;
 use crate::raw::inside::{HeldPairs, Items, Pairs};
 use crate::raw::number::Whole;
 use crate::raw::view::{self, Kind, Text};
 use crate::raw::{container, number};
+use keys::Keys;
 use shared::Shared;
 
 type Object<'py> = Bound<'py, PyAny>;
@@ -386,15 +387,7 @@ impl<'py> Walker<'py> {
                 Text::Broken => {
                     // Finding that out may have run Python code.
                     self.ran += 1;
-                    let Some((key, value)) = pairs.clone().again() else {
-                        return Err(changed("dict"));
-                    };
-                    self.pair(Some(object), (&key, &value), sink)?;
-                    if !pairs.renew() {
-                        return Err(changed("dict"));
-                    }
-                    ran = self.ran;
-                    continue;
+                    return self.rest_of_dict(object, (count, left + 1), sink);
                 }
             }
             let of = view::kind(&value);
@@ -451,15 +444,45 @@ impl<'py> Walker<'py> {
         object: &Object<'py>,
         sink: &mut S,
     ) -> Result {
-        let Some((mut pairs, count)) = HeldPairs::new(object) else { return Err(self.python()) };
+        let Some((pairs, count)) = HeldPairs::new(object) else { return Err(self.python()) };
         sink.begin_map(Some(count as u64))?;
-        let (mut left, ran) = (count, self.ran);
+        self.held_pairs(object, pairs, (count, count), sink)
+    }
+
+    /// Walks the last `left` pairs of a dict that had `count` of them, from one whose key is not plain text.
+    #[cold]
+    #[inline(never)]
+    fn rest_of_dict<S: Sink + ?Sized>(
+        &mut self,
+        object: &Object<'py>,
+        (count, left): (usize, usize),
+        sink: &mut S,
+    ) -> Result {
+        let Some((mut pairs, now)) = HeldPairs::new(object) else { return Err(self.python()) };
+        if now != count {
+            return Err(changed("dict"));
+        }
+        for _ in left..count {
+            pairs.next();
+        }
+        self.held_pairs(object, pairs, (count, left), sink)
+    }
+
+    /// Walks `left` pairs of a dict, which had `count` of them.
+    fn held_pairs<S: Sink + ?Sized>(
+        &mut self,
+        object: &Object<'py>,
+        mut pairs: HeldPairs<'py>,
+        (count, mut left): (usize, usize),
+        sink: &mut S,
+    ) -> Result {
+        let (mut keys, ran) = (Keys::new(object), self.ran);
         while let Some((key, value)) = pairs.next() {
             if left == 0 {
                 return Err(changed("dict"));
             }
             left -= 1;
-            self.pair(Some(object), (&key, &value), sink)?;
+            self.pair(Some(&mut keys), (&key, &value), sink)?;
         }
         let has_changed = self.may_have_changed(ran) && container::dict_len(object) != count;
         self.end_dict(object, left, has_changed, sink)
@@ -469,7 +492,7 @@ impl<'py> Walker<'py> {
     #[inline(never)]
     fn pair<S: Sink + ?Sized>(
         &mut self,
-        dict: Option<&Object<'py>>,
+        keys: Option<&mut Keys<'_, 'py>>,
         (key, value): (&Object<'py>, &Object<'py>),
         sink: &mut S,
     ) -> Result {
@@ -477,9 +500,9 @@ impl<'py> Walker<'py> {
             Kind::Text => match view::text_of(key) {
                 Text::Short(text) => sink.short_key(text)?,
                 Text::Long(text) => sink.key(text)?,
-                Text::Broken => self.other_key(dict, key, sink)?,
+                Text::Broken => self.other_key(keys, key, sink)?,
             },
-            _ => self.other_key(dict, key, sink)?,
+            _ => self.other_key(keys, key, sink)?,
         }
         self.value(value, sink).map_err(|error| self.failed_under(error, key))
     }
@@ -498,45 +521,6 @@ impl<'py> Walker<'py> {
         };
         let shown = shown.or_else(|| key.repr().ok().map(|repr| repr.to_string()));
         Step::Key(shown.unwrap_or_default().into())
-    }
-
-    /// A key that is not plain text is emitted as a value.
-    #[cold]
-    #[inline(never)]
-    fn other_key<S: Sink + ?Sized>(
-        &mut self,
-        dict: Option<&Object<'py>>,
-        key: &Object<'py>,
-        sink: &mut S,
-    ) -> Result {
-        let failed = |walker: &mut Self, error| {
-            let step = walker.step(key);
-            walker.failed_at(error, step)
-        };
-        self.ran += 1;
-        let mut builder = ValueBuilder::new(&self.limits);
-        let shared = std::mem::replace(&mut self.shared, Shared::None);
-        let walked = self.value(key, &mut builder);
-        self.shared = shared;
-        if let Err(error) = walked {
-            return Err(failed(self, error));
-        }
-        let done = match builder.take() {
-            Some(Value::Text(text)) => match dict.map(|dict| dict.contains(&text)) {
-                // A str with this text, or a subclass of it, is the key itself.
-                Some(Ok(true)) if !key.is_instance_of::<pyo3::types::PyString>() => {
-                    Err(Error::unrepresentable(format!(
-                        "found a key that is written as the text {text:?}, which is a key of the same dict too"
-                    ))
-                    .hint("rename one of the two"))
-                }
-                Some(Err(raised)) => Err(self.raise(raised)),
-                _ => sink.key(&text),
-            },
-            Some(value) => sink.key_value(&value),
-            None => Ok(()),
-        };
-        done.map_err(|error| failed(self, error))
     }
 
     /// Returns the pairs of a dict, sorted by key.
@@ -563,8 +547,9 @@ impl<'py> Walker<'py> {
         // A key's representation may run its own code.
         self.ran += u64::from(ran);
         sink.begin_map(Some(list.len() as u64))?;
+        let mut keys = Keys::new(object);
         for (key, value) in &list {
-            self.pair(Some(object), (key, value), sink)?;
+            self.pair(Some(&mut keys), (key, value), sink)?;
         }
         sink.end_map()?;
         self.depth -= 1;

@@ -20,7 +20,7 @@
 //! | decimal with its digits | `{"$decimal": "1.10"}` |
 //! | point in time | `{"$time": "2026-11-21T12:00:00.5Z"}`; outside the years 0000 to 9999 `{"$time": {"seconds": 253402300800, "nanoseconds": 0}}` |
 //! | MessagePack extension | `{"$ext": {"type": 5, "base64": "AQI="}}` |
-//! | text with lone surrogates | `{"$surrogates": {"base64": "7aCA"}}`: its generalized UTF-8 |
+//! | text with surrogates, alone or in pairs | `{"$surrogates": {"base64": "7aCA"}}`: its generalized UTF-8 |
 //! | text that is not UTF-8 | `{"$text": {"base64": "/w=="}}` |
 //! | a key that is not text | the key `$key:` and the key's own notation: `{"$key:1": "one"}` |
 //! | an object, a tag: any type around a value | `{"$ruby:object": "Foo", "value": …}`, `{"$yaml:tag": "!foo", "value": …}`, with `python`, `cbor` and `bson` alike |
@@ -43,7 +43,7 @@ mod bodies;
 pub(crate) use bodies::key_text;
 pub use bodies::{
     KEY_PREFIX, alias, begin_anchor, begin_typed, big_int, bytes, end_anchor, end_typed, ext,
-    key_value, nan_payload, non_finite,
+    key_value, nan_payload, nearest_key, non_finite,
 };
 
 use crate::model::format::Format;

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
-use super::{LossKind, Objects, OnLoss, Opened};
+use super::{Fidelity, LossKind, Objects, OnLoss, Opened};
 use crate::model::hint::Hint;
 use crate::model::option::Opt;
 use crate::model::text::{self, shorten};
@@ -441,6 +441,17 @@ pub fn key_value<S: Sink + ?Sized>(sink: &mut S, k: &Value) -> Result {
             sink.key(&text)
         }
     }
+}
+
+/// Returns the text that [`key_value`] writes for this key under this policy; `None` for a key that it refuses or
+/// writes in the notation.
+pub fn nearest_key(fidelity: &Fidelity, k: &Value) -> Option<String> {
+    let is_symbol = matches!(k, Value::Ext(ext) if matches!(ext.as_ext(), Ext::Symbol(_)));
+    let is_written = match is_symbol {
+        true => fidelity.policy != OnLoss::Wrap && fidelity.objects == Objects::Data,
+        false => fidelity.policy == OnLoss::Approximate,
+    };
+    is_written.then(|| key_text(k))
 }
 
 /// Returns the text that a key becomes where keys are text.
