@@ -146,3 +146,13 @@ def test_keys_whose_nearest_text_differs():
     assert regauge.json.dumps({"\ud800": 1, "\ud801": 2}, on_loss="approximate") == b'{"\\ud800":1,"\\ud801":2}'
     with pytest.raises(regauge.EncodeError, match="which is a key of the same dict too"):
         regauge.msgpack.dumps({"\ud800": 1, "\ud801": 2}, on_loss="approximate")
+
+
+@pytest.mark.parametrize("key", [
+    frozenset([1]), (1, frozenset([1, 2])), frozenset([(1, 2)]), frozenset([frozenset([1])]), (frozenset(),),
+])
+def test_frozensets_in_keys(key):
+    for module in (regauge.cbor, regauge.yaml, regauge.marshal, regauge.pickle):
+        if module is regauge.yaml and key != frozenset([(1, 2)]) or module is not regauge.yaml:
+            back = module.loads(module.dumps({key: 1, "a": {2}}))
+            assert back == {key: 1, "a": {2}} and type(back["a"]) is set

@@ -330,8 +330,15 @@ def typed(origin: str, kind: str, name: str, value: Any, early: Object | None) -
 
 def _set(items: list[Any]) -> set[Any] | None:
     """Returns a set; None if elements that the document tells apart are equal in Python."""
-    made = set(items)
+    made = set(map(_immutable, items))
     return made if len(made) == len(items) else None
+
+
+def _immutable(item: Any) -> Any:
+    """Returns an element of a set as a key of a dict is built: from tuples and frozensets."""
+    if type(item) is list:
+        return tuple(map(_immutable, item))
+    return frozenset(item) if type(item) is set else item
 
 
 def _yaml(name: str, value: Any) -> Any:

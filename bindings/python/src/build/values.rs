@@ -3,7 +3,7 @@
 //! The functions that create them are in `regauge._values`; this calls them.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyComplex, PyList, PySet, PyTuple};
+use pyo3::types::{PyBytes, PyComplex, PyFrozenSet, PyList, PySet, PyTuple};
 use regauge::decimal128;
 use regauge::event::{BigInt, Ext, Origin, Type};
 
@@ -29,14 +29,15 @@ pub fn big_int<'py>(py: Python<'py>, v: BigInt<'_>) -> PyResult<Object<'py>> {
     }
 }
 
-/// Makes a key immutable: lists become tuples.
+/// Makes a key immutable: lists become tuples, and sets become frozensets.
 pub fn as_key<'py>(py: Python<'py>, key: Object<'py>) -> PyResult<Object<'py>> {
-    match key.cast::<PyList>() {
+    if let Ok(list) = key.cast::<PyList>() {
+        let items = list.iter().map(|item| as_key(py, item)).collect::<PyResult<Vec<_>>>()?;
+        return Ok(PyTuple::new(py, items)?.into_any());
+    }
+    match key.cast_exact::<PySet>() {
+        Ok(set) => Ok(PyFrozenSet::new(py, set.iter())?.into_any()),
         Err(_) => Ok(key),
-        Ok(list) => {
-            let items = list.iter().map(|item| as_key(py, item)).collect::<PyResult<Vec<_>>>()?;
-            Ok(PyTuple::new(py, items)?.into_any())
-        }
     }
 }
 
