@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import datetime
 import decimal
@@ -142,3 +143,54 @@ def test_fields_out_of_range(value):
         with pytest.raises(regauge.EncodeError, match="out of range or of another type") as caught:
             module.dumps({"a": [value]})
         assert caught.value.path == "$.a[0]"
+
+
+class Backwards(collections.OrderedDict):
+    def __iter__(self):
+        return iter(list(super().__iter__())[::-1])
+
+
+@pytest.mark.parametrize("name", ["json", "ndjson", "yaml", "toml", "msgpack", "bson", "cbor", "marshal", "pickle"])
+def test_the_order_of_an_ordered_dict(name):
+    codec = getattr(regauge, name)
+    for made in (collections.OrderedDict, Backwards):
+        value = made(a=1, b={"x": 1}, c=3)
+        value.move_to_end("b", last=False)
+        value.move_to_end("a")
+        back = codec.loads(codec.dumps(value))
+        assert list(*back if name == "ndjson" else [back]) == ["b", "c", "a"]
+        assert codec.dumps(value, sort_keys=True) == codec.dumps({"a": 1, "b": {"x": 1}, "c": 3}) or name == "pickle"
+
+
+def test_an_ordered_dict_that_occurs_twice_or_holds_itself():
+    value = collections.OrderedDict([("a", 1), (2, 2)])
+    value.move_to_end("a")
+    for codec in (regauge.yaml, regauge.cbor, regauge.marshal, regauge.pickle):
+        back = codec.loads(codec.dumps({"x": value, "y": value}))
+        assert back["x"] is back["y"] and list(back["x"]) == [2, "a"]
+    value["self"] = value
+    back = regauge.cbor.loads(regauge.cbor.dumps(value))
+    assert back["self"] is back and list(back) == [2, "a", "self"]
+    with pytest.raises(regauge.LimitError, match="may hold itself"):
+        regauge.msgpack.dumps(value)
+
+
+def test_the_order_of_an_ordered_dict_elsewhere(tmp_path):
+    from regauge.compat import msgpack
+
+    def moved(value):
+        value = collections.OrderedDict(value)
+        value.move_to_end("a")
+        return value
+
+    assert msgpack.packb(moved({"a": 1, "b": 2})) == b"\x82\xa1b\x02\xa1a\x01"
+    assert regauge.convert_bytes(b'{"a":1,"b":2}', "json", "json", map=moved) == b'{"b":2,"a":1}\n'
+    with regauge.Store(f"sqlite:{tmp_path / 'x.db'}") as store:
+        store.put("k", moved({"a": 1, "b": 2}))
+        assert list(store.get("k")) == ["b", "a"]
+
+
+def test_an_ordered_dict_that_changes_while_it_is_written():
+    value = collections.OrderedDict(a=object(), b=1)
+    with pytest.raises(regauge.EncodeError, match="changed its size"):
+        regauge.json.dumps(value, default=lambda it: value.pop("b"))

@@ -15,6 +15,7 @@ import pathlib
 import re
 import sys
 import uuid as _uuid
+from collections import OrderedDict
 from typing import Any
 
 from ._values import (
@@ -216,7 +217,7 @@ def _lower_object(value: Object, format: str) -> tuple[Any, ...]:
 def _lower_mapping(kind: str) -> Any:
     def lower_mapping(value: Any, format: str) -> tuple[Any, ...]:
         if format != "pickle":
-            return ("dict",)
+            return ("ordered" if kind == "ordered_dict" else "dict",)
         name = ""
         if kind == "defaultdict" and value.default_factory is not None:
             factory = value.default_factory
@@ -274,7 +275,7 @@ _EXACT: dict[type, Any] = {
     DbPointer: lambda value, format: ("dbpointer", value.namespace, value.id.binary),
     Simple: lambda value, format: ("simple", *value),
     Special: lambda value, format: (value.value,),
-    collections.OrderedDict: _lower_mapping("ordered_dict"),
+    OrderedDict: _lower_mapping("ordered_dict"),
     collections.Counter: _lower_mapping("counter"),
     collections.defaultdict: _lower_mapping("defaultdict"),
     collections.deque: _lower_deque,
@@ -339,7 +340,15 @@ _NANOSECONDS_OF = {
 }
 
 
-_BASES = ((str, "str"), (int, "int"), (float, "float"), (dict, "dict"), (list, "list"), (tuple, "tuple"))
+_BASES = (
+    (str, "str"),
+    (int, "int"),
+    (float, "float"),
+    (OrderedDict, "ordered"),
+    (dict, "dict"),
+    (list, "list"),
+    (tuple, "tuple"),
+)
 
 
 def lower(value: Any, format: str) -> tuple[Any, ...]:

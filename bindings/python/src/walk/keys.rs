@@ -1,16 +1,18 @@
-//! Keys that are not plain text.
+//! Keys that are not plain text, and dicts with an order of their own.
 
 use std::collections::HashSet;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyDict, PyList, PyString};
 use regauge::event::Sink;
 use regauge::tree::Builder as ValueBuilder;
 use regauge::{Error, Fidelity, Format, OnLoss, Result, Value, fidelity, json};
 
 use super::shared::Shared;
-use super::{Object, Walker};
+use super::{Object, Walker, changed};
 use crate::build::{Builder, as_key};
+use crate::python;
+use crate::raw::container;
 use crate::raw::view::{self, Kind};
 
 /// The keys of a dict that is being written.
@@ -127,6 +129,43 @@ impl<'py> Walker<'py> {
             Err(_) => builder.fail().and(None),
         }
     }
+
+    /// Walks an OrderedDict, whose order is not that of its table once a key was moved.
+    #[inline(never)]
+    pub(super) fn ordered<S: Sink + ?Sized>(
+        &mut self,
+        object: &Object<'py>,
+        sink: &mut S,
+    ) -> Result {
+        if self.sort_keys {
+            return self.dict(object, sink);
+        }
+        if self.is_shared(object) && self.anchor(object, sink)? {
+            return Ok(());
+        }
+        self.enter()?;
+        let names = ordered_keys(object).map_err(|raised| self.raise(raised))?;
+        let Ok(dict) = object.cast::<PyDict>() else { return Ok(()) };
+        let (count, mut keys) = (container::dict_len(object), Keys::new(object));
+        if names.len() != count {
+            return Err(changed("dict"));
+        }
+        sink.begin_map(Some(count as u64))?;
+        for key in &names {
+            let value = dict.get_item(&key).map_err(|raised| self.raise(raised))?;
+            let Some(value) = value else { return Err(changed("dict")) };
+            self.pair(Some(&mut keys), (&key, &value), sink)?;
+        }
+        let has_changed = container::dict_len(object) != count;
+        self.end_dict(object, 0, has_changed, sink)
+    }
+}
+
+/// Returns the keys of an OrderedDict in its order, whatever a subclass says.
+fn ordered_keys<'py>(dict: &Object<'py>) -> PyResult<Bound<'py, PyList>> {
+    let class = python::lower(dict.py())?.getattr("OrderedDict")?;
+    let keys = class.call_method1("__iter__", (dict,))?;
+    keys.try_iter()?.collect::<PyResult<Vec<_>>>().and_then(|keys| PyList::new(dict.py(), keys))
 }
 
 /// Returns whether a dict takes both for one key.

@@ -30,7 +30,7 @@ fn is_really(kind: &str, object: &Object<'_>) -> bool {
         "int" => object.is_instance_of::<PyInt>(),
         "float" => object.is_instance_of::<PyFloat>(),
         "str" => object.is_instance_of::<PyString>(),
-        "dict" => object.is_instance_of::<PyDict>(),
+        "dict" | "ordered" => object.is_instance_of::<PyDict>(),
         "list" => object.is_instance_of::<PyList>(),
         "tuple" => object.is_instance_of::<PyTuple>(),
         _ => true,
@@ -161,6 +161,7 @@ impl<'py> Walker<'py> {
                 self.bytes(&bytes, sink)
             }
             "dict" => self.dict(object, sink),
+            "ordered" => self.ordered(object, sink),
             "list" => self.list(object, Kind::List, sink),
             "tuple" => self.list(object, Kind::Tuple, sink),
             "fields" => {

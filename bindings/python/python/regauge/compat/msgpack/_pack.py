@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as _datetime
+from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -68,7 +69,7 @@ class Conversions:
         if isinstance(value, float):
             return ("float",)
         if isinstance(value, dict):
-            return ("dict",)
+            return ("ordered" if isinstance(value, OrderedDict) else "dict",)
         if isinstance(value, ExtType):
             return "ext", value.code, value.data
         if isinstance(value, Timestamp):
