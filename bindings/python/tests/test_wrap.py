@@ -91,3 +91,14 @@ def test_references_of_marc_8():
     assert b"&#x1F600;" in written
     assert regauge.convert_bytes(written, "marc", "marcxml", unwrap=True) == xml
     assert regauge.convert_bytes(written, "marc", "marcxml") != xml
+
+
+@pytest.mark.parametrize("name", [*FORMATS, "toml"])
+@pytest.mark.parametrize("text", ["\ud83d\ude00", "a\ud83d\ude00\ude00é", "\ude00\ud83d"])
+def test_text_with_a_pair_of_surrogates(name, text):
+    """Two code points that UTF-16 takes for one character."""
+    codec = getattr(regauge, name)
+    for value in ({"v": text}, {text: 1}, {"v": [{"a": text}, "😀"]}):
+        assert codec.loads(codec.dumps(value, on_loss="wrap"), unwrap=True) == value
+    if name == "json":
+        assert codec.dumps("\ud83d\ude00", on_loss="wrap") == b'{"$surrogates":{"base64":"7aC97biA"}}'

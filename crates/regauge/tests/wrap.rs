@@ -165,6 +165,7 @@ fn every_kind_of_value() {
         Value::MsgpackExt(5, vec![1, 2, 3]),
         Value::MsgpackExt(-128, vec![]),
         Value::Surrogates(b"a\xED\xA0\x80b".to_vec()),
+        Value::Surrogates(b"\xED\xA0\xBD\xED\xB8\x80".to_vec()),
         Value::BrokenText(b"caf\xE9".to_vec()),
     ] {
         check(&value);
@@ -210,6 +211,7 @@ fn what_is_not_the_notation_is_refused() {
         (r#"{"$time":{"seconds":1}}"#, "does not match"),
         (r#"{"$ext":{"type":200,"base64":""}}"#, "does not match"),
         (r#"{"$surrogates":"7aCA"}"#, "does not match"),
+        (r#"{"$surrogates":{"base64":"YQ=="}}"#, "does not match"),
         (r#"{"$text":{}}"#, "does not match"),
         (r#"{"$integer":{"$integer":{"a":[1,{"b":null}]}}}"#, "does not match"),
         (r#"{"$unknown":1}"#, "begins with `$unknown`"),

@@ -443,7 +443,7 @@ impl Sink for Writer<'_> {
                     self.value()?;
                     self.surrogates(&parts, COMMA)
                 }
-                None => fidelity::ext(self, Ext::BrokenText(text)),
+                None => fidelity::ext(self, v),
             },
             _ => fidelity::ext(self, v),
         }

@@ -77,7 +77,7 @@ pub(crate) fn meaning(map: &Value, limits: &Limits) -> Option<Value> {
         }
         // Bytes that are proper text only look like these: they would be written as text.
         "$surrogates" if fields == 1 => {
-            base64().filter(|bytes| has_lone_surrogates(bytes)).map(Value::Surrogates)
+            base64().filter(|bytes| has_surrogates(bytes)).map(Value::Surrogates)
         }
         "$text" if fields == 1 => {
             base64().filter(|bytes| std::str::from_utf8(bytes).is_err()).map(Value::BrokenText)
@@ -86,21 +86,16 @@ pub(crate) fn meaning(map: &Value, limits: &Limits) -> Option<Value> {
     }
 }
 
-/// Returns whether bytes are UTF-8 except for at least one surrogate, with no two of them forming a
-/// pair (WTF-8, §3).
-fn has_lone_surrogates(bytes: &[u8]) -> bool {
-    let (mut rest, mut found, mut high) = (bytes, false, false);
+/// Returns whether bytes are UTF-8 except for at least one surrogate. Two may form a pair: Python has such text, and it
+/// is another one than that of the character.
+fn has_surrogates(bytes: &[u8]) -> bool {
+    let (mut rest, mut found) = (bytes, false);
     loop {
         let Err(error) = std::str::from_utf8(rest) else { return found };
-        let valid = error.valid_up_to();
-        let [0xED, second @ 0xA0..=0xBF, 0x80..=0xBF, after @ ..] = &rest[valid..] else {
+        let [0xED, 0xA0..=0xBF, 0x80..=0xBF, after @ ..] = &rest[error.valid_up_to()..] else {
             return false;
         };
-        let low = *second >= 0xB0;
-        if low && high && valid == 0 {
-            return false;
-        }
-        (found, high, rest) = (true, !low, after);
+        (found, rest) = (true, after);
     }
 }
 
