@@ -257,3 +257,13 @@ def test_parquet_as_documented(tmp_path, monkeypatch):
     regauge.ndjson.dump(documents, "orders.ndjson")
     exec(block, {"regauge": regauge, "pyarrow": pa, "rows": regauge.to_arrow("orders.ndjson")})
     assert list(regauge.iter_load("orders.msgpack")) == documents
+
+
+@pytest.mark.parametrize("data", [b'{"a":1,"a":2}\n', b'{"b":[{"a":1,"a":2}]}\n'])
+def test_a_key_that_occurs_twice(data):
+    for on_loss in ("refuse", "wrap"):
+        with pytest.raises(Exception, match="expected each key once in a map.*on_loss=\"approximate\" to keep the last one"):
+            table(data, "ndjson", on_loss=on_loss)
+    stream = regauge.to_arrow(data, "ndjson", on_loss="approximate")
+    assert "2" in str(pa.RecordBatchReader.from_stream(stream).read_all().to_pylist())
+    assert stream.losses == {"key": 1}

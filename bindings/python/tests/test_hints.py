@@ -126,7 +126,7 @@ CONVERSIONS = [
     (b"\x01\x02", "msgpack", "json", {"documents": "keep"},
      'pass to="ndjson", or documents="join" to put them into an array'),
     (b"[{}]", "json", "bson", {"documents": "keep"}, 'pass documents="split"'),
-    (b'{"a":1,"a":2}', "json", "json", {"duplicate_keys": "refuse"}, 'pass duplicate_keys="keep" to keep both'),
+    (b'{"a":1,"a":2}', "json", "json", {"duplicate_keys": "refuse"}, 'pass duplicate_keys="keep" to accept it'),
     (b'{"a":{"$oid":1}}', "json", "json", {"json_extended": "relaxed"},
      "read without json_extended if this is not MongoDB's notation"),
     (b"\x04\x08o:\x08Foo\x06:\x07@ai\x06", "marshal", "json", {}, 'pass objects="data"'),

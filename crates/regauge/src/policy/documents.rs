@@ -296,7 +296,7 @@ impl<S: Sink> Duplicates<S> {
             )
             .hint(
                 crate::model::hint::Hint::set(crate::model::option::Opt::DuplicateKeys, "keep")
-                    .to("keep both"),
+                    .to("accept it"),
             ));
         }
         let kind = crate::policy::fidelity::LossKind::DuplicateKey;
