@@ -22,6 +22,12 @@ pub fn errors(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
     imported(py, &MODULE, "regauge._errors")
 }
 
+/// Returns the module `regauge._files`.
+pub fn files(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
+    static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
+    imported(py, &MODULE, "regauge._files")
+}
+
 fn imported<'py>(
     py: Python<'py>,
     module: &'static PyOnceLock<Py<PyModule>>,

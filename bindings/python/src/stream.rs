@@ -21,6 +21,7 @@ use crate::dump::{self, Nothing};
 use crate::errors::{self, Way};
 use crate::load;
 use crate::options::{For, Given, Keywords};
+use crate::python;
 use crate::raw::bytes::Input;
 use crate::raw::collector::Pause;
 use crate::turn::Turn;
@@ -46,6 +47,11 @@ impl Read for PyRead {
         Python::attach(|py| {
             let mut read = || -> PyResult<usize> {
                 let part = self.0.bind(py).call_method1("read", (buffer.len(),))?;
+                if part.is_none() {
+                    let error =
+                        python::files(py)?.call_method1("not_ready", ("nothing to read yet",))?;
+                    return Err(PyErr::from_value(error));
+                }
                 if part.is_instance_of::<PyString>() {
                     return Err(PyTypeError::new_err(
                         "found a file opened in text mode, expected one in binary mode ('rb')",
@@ -102,13 +108,10 @@ struct PyWrite(Py<PyAny>);
 impl Write for PyWrite {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         Python::attach(|py| {
-            let written = self.0.bind(py).call_method1("write", (PyBytes::new(py, bytes),));
-            let written = written.map_err(io::Error::other)?;
-            // Files that write everything return None.
-            match written.extract::<Option<usize>>() {
-                Ok(Some(count)) => Ok(count.min(bytes.len())),
-                _ => Ok(bytes.len()),
-            }
+            let data = PyBytes::new(py, bytes);
+            let written = python::files(py)
+                .and_then(|files| files.call_method1("write_all", (self.0.bind(py), data)));
+            written.map(|_| bytes.len()).map_err(io::Error::other)
         })
     }
 

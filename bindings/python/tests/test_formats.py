@@ -589,3 +589,98 @@ def test_marshal_of_plain_data_and_of_what_is_shared():
     shared = b"\x04\x08[\x07{\x06" + text + b"i\x06@\x06"
     assert loads(shared, object_hook=lambda map: seen.append(map) or map)
     assert seen == [{"a": 1}]
+
+
+class Partial(io.RawIOBase):
+    """A file without a buffer that takes a few bytes at a time, and then answers `last`."""
+
+    def __init__(self, room=None, last=None):
+        self.taken, self.room, self.last = bytearray(), room, last
+
+    def writable(self):
+        return True
+
+    def write(self, data):
+        if self.room is not None and len(self.taken) >= self.room:
+            return self.last
+        self.taken += bytes(data)[:3]
+        return len(bytes(data)[:3])
+
+
+class NothingYet(io.RawIOBase):
+    """A file that does not block, after a first piece."""
+
+    def __init__(self, *pieces):
+        self.pieces = list(pieces)
+
+    def readable(self):
+        return True
+
+    def read(self, size=-1):
+        return self.pieces.pop(0) if self.pieces else None
+
+
+def writers():
+    """Returns functions that write to a file object, with what each writes."""
+    value = {"key": ["some text", 1]}
+    yield lambda file: regauge.json.dump(value, file), regauge.json.dumps(value)
+
+    def stream(file):
+        with regauge.msgpack.Writer(file) as writer:
+            writer.write(value)
+
+    yield stream, regauge.msgpack.dumps(value)
+    record = regauge.marc.Record(fields=[regauge.marc.Field("001", data="x")])
+
+    def marc(file):
+        regauge.marc.MARCWriter(file).write(record)
+
+    def xml(file):
+        writer = regauge.marc.XMLWriter(file)
+        writer.write(record)
+        writer.close(close_fh=False)
+
+    for write in (marc, xml):
+        whole = io.BytesIO()
+        write(whole)
+        yield write, whole.getvalue()
+
+
+def test_files_that_take_a_part_at_a_time():
+    for write, expected in writers():
+        file = Partial()
+        write(file)
+        assert file.taken == expected
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_files_that_take_no_more():
+    for write, expected in writers():
+        for last, error in ((None, BlockingIOError), (0, OSError), (-1, OSError), (99, OSError), ("3", OSError)):
+            file = Partial(6, last)
+            with pytest.raises(error, match="found a"):
+                write(file)
+            assert file.taken == expected[:6]
+
+
+def test_files_of_others_that_write_everything():
+    class Sink:
+        def __init__(self):
+            self.taken = b""
+
+        def write(self, data):
+            self.taken += bytes(data)
+
+    for write, expected in writers():
+        file = Sink()
+        write(file)
+        assert file.taken == expected
+
+
+def test_files_with_nothing_to_read_yet():
+    for pieces in ((), (b"[1",)):
+        with pytest.raises(BlockingIOError, match="nothing to read yet"):
+            regauge.json.load(NothingYet(*pieces))
+        with pytest.raises(BlockingIOError, match="nothing to read yet"):
+            list(regauge.ndjson.iter_load(NothingYet(*pieces)))
+    assert regauge.json.load(NothingYet(b"[1", b",2]", b"")) == [1, 2]

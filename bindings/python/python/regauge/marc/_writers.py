@@ -6,6 +6,7 @@ import threading
 from typing import Any
 
 from .. import _regauge
+from .._files import write_all
 from .. import json as _json
 from ._exceptions import NoActiveFile, WriteNeedsRecord
 from ._field import Field
@@ -61,7 +62,7 @@ class MARCWriter(Writer):
             raise NoActiveFile
         data = record.as_marc()
         with self._lock:
-            file.write(data)
+            write_all(file, data)
 
 
 class JSONWriter(Writer):
@@ -126,7 +127,7 @@ class XMLWriter(Writer):
             if made is None:
                 # Fields of other classes, bytes instead of text.
                 made = (_HEAD if first else b"") + record_to_xml(record, encoding="utf-8")
-            file.write(made)
+            write_all(file, made)
             self.write_count += 1
 
     def close(self, close_fh: bool = True) -> None:
@@ -134,8 +135,8 @@ class XMLWriter(Writer):
         with self._lock:
             if self.file_handle:
                 if not self.write_count:
-                    self.file_handle.write(_HEAD)
-                self.file_handle.write(b"</collection>\n")
+                    write_all(self.file_handle, _HEAD)
+                write_all(self.file_handle, b"</collection>\n")
             super().close(close_fh)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._files import write_all
 from ...marc._record import Record
 from ...marc._writers import JSONWriter, MARCWriter, TextWriter, Writer
 from ...marc._xml import record_to_xml
@@ -17,9 +18,10 @@ class XMLWriter(Writer):
     def __init__(self, file_handle: Any) -> None:
         super().__init__(file_handle)
         if file_handle:
-            file_handle.write(
+            write_all(
+                file_handle,
                 b'<?xml version="1.0" encoding="UTF-8"?>'
-                b'<collection xmlns="http://www.loc.gov/MARC21/slim">'
+                b'<collection xmlns="http://www.loc.gov/MARC21/slim">',
             )
 
     def write(self, record: Record) -> None:
@@ -27,10 +29,10 @@ class XMLWriter(Writer):
         super().write(record)
         data = record_to_xml(record, encoding="utf-8")
         with self._lock:
-            self._file().write(data)
+            write_all(self._file(), data)
 
     def close(self, close_fh: bool = True) -> None:
         """Ends the collection, and closes the file unless close_fh is False."""
         if self.file_handle:
-            self.file_handle.write(b"</collection>")
+            write_all(self.file_handle, b"</collection>")
         super().close(close_fh)
