@@ -122,6 +122,23 @@ def test_msgpack_lengths(what, value):
         next(msgpack.Unpacker(io.BytesIO(data), **{f"max_{what}_len": 2}))
 
 
+@pytest.mark.parametrize("options", [
+    {"raw": True}, {"unicode_errors": "ignore"}, {"unicode_errors": "surrogateescape"}, {"raw": True, "strict_map_key": False},
+])
+def test_msgpack_lengths_of_text_that_is_not_utf8(options):
+    theirs = pytest.importorskip("msgpack")
+    from regauge.compat import msgpack
+
+    for data in (b"\xa5abcd\xff", b"\x91\xa5abcd\xff", b"\x81\xa5abcd\xff\x01"):
+        for most in (3, 5):
+            compare(msgpack.unpackb, theirs.unpackb, data, max_str_len=most, **options)
+            first = [lambda data, library=library: next(library.Unpacker(io.BytesIO(data), max_str_len=most, **options))
+                     for library in (msgpack, theirs)]
+            compare(*first, data)
+    with pytest.raises(ValueError, match=r"^5 exceeds max_str_len\(3\)$"):
+        msgpack.unpackb(b"\xa5abcd\xff", max_str_len=3, **options)
+
+
 def test_msgpack_unpacker_tells_its_position_among_values_parsed_ahead():
     from regauge.compat import msgpack
 

@@ -54,12 +54,13 @@ class Conversions:
             self.array = list_hook
         if strict_map_key:
             self.key = _strict_key
+        self.lengths = lengths or {}
         if lengths:
-            self.lengths = lengths
             self.length = self._length
 
     def BrokenText(self, data: bytes) -> Any:  # noqa: N802
         """Returns text that is not UTF-8, or raises UnicodeDecodeError."""
+        self._length("str", len(data))
         return data if self.errors == "raw" else data.decode("utf-8", self.errors)
 
     def _length(self, what: str, length: int) -> None:
