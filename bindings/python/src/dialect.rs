@@ -55,6 +55,8 @@ struct Refuses {
     /// Those of YAML with what may be a tag, an anchor, an alias or a line break of YAML 1.1, which mean
     /// something else without a schema.
     tags: bool,
+    /// Those of YAML with what may be an empty key, which is no error without a schema.
+    empty_keys: bool,
     /// Those with the number -0, which the other library reads as an integer.
     zeros: bool,
     /// Those of JSON with the control character 0x7F, which are written.
@@ -65,7 +67,7 @@ struct Refuses {
 type Word = (&'static str, fn(&mut Special));
 
 impl Special {
-    const WORDS: [Word; 16] = [
+    const WORDS: [Word; 17] = [
         ("tuples", |special| special.tuples = true),
         ("bytes", |special| special.bytes = true),
         ("ints", |special| special.ints = true),
@@ -80,6 +82,7 @@ impl Special {
         ("no_infinities", |special| special.refuses.infinities = true),
         ("no_differences", |special| special.refuses.differences = true),
         ("no_tags", |special| special.refuses.tags = true),
+        ("no_empty_keys", |special| special.refuses.empty_keys = true),
         ("no_zeros", |special| special.refuses.zeros = true),
         ("no_deletes", |special| special.refuses.deletes = true),
     ];
@@ -104,6 +107,7 @@ impl Refuses {
         self.marks && bytes.starts_with(b"\xEF\xBB\xBF")
             || self.dbrefs && memchr_iter(b'$', bytes).any(|at| bytes[at..].starts_with(b"$ref"))
             || self.tags && (memchr3(b'!', b'&', b'*', bytes).is_some() || has_old_break(bytes))
+            || self.empty_keys && may_have_empty_key(bytes)
             || self.zeros && has_negative_zero(bytes)
             || self.differences && pyyaml::differs(bytes)
     }
@@ -123,6 +127,14 @@ fn has_negative_zero(bytes: &[u8]) -> bool {
         matches!(bytes.get(at + 2), None | Some(b',' | b']' | b'}' | b' ' | b'\t' | b'\n' | b'\r'))
     };
     memmem::find_iter(bytes, b"-0").any(is_whole)
+}
+
+/// Returns whether YAML has a colon with nothing before it but what begins a key.
+fn may_have_empty_key(bytes: &[u8]) -> bool {
+    memchr_iter(b':', bytes).any(|at| {
+        let before = bytes[..at].iter().rfind(|byte| !matches!(byte, b' ' | b'\t'));
+        matches!(before, None | Some(b'\n' | b'\r' | b'-' | b'?' | b':' | b'{' | b'[' | b','))
+    })
 }
 
 /// Returns whether UTF-8 has U+0085, U+2028 or U+2029.

@@ -230,3 +230,15 @@ def test_yaml_runs_nothing():
     with pytest.raises(yaml.YAMLError, match="use SafeLoader"):
         yaml.load("a: 1\n", Loader=yaml.UnsafeLoader)
     assert yaml.load("a: !!python/tuple [1]\n", Loader=yaml.FullLoader) == {"a": (1,)}
+
+
+@pytest.mark.parametrize("text", [
+    ": 1", "{: 1}", "[: 1]", "- : 1", ":", "a: {b: 1, : 2}", "? : 1", "a:\n  : 1", "{ # x\n : 1}", '"": 1', "{'': 1}", "a: ''",
+    "? a\n: b", "- a :\n", "x: [http://y, :z]",
+])
+def test_yaml_empty_keys_without_a_schema(text):
+    theirs = pytest.importorskip("yaml")
+    from regauge.compat import yaml
+
+    for loader in ("BaseLoader", "CBaseLoader", "SafeLoader"):
+        compare(lambda text: yaml.load(text, getattr(yaml, loader)), lambda text: theirs.load(text, getattr(theirs, loader)), text)

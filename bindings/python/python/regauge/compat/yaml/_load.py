@@ -67,7 +67,7 @@ def _reads(schema: str, special: str) -> _regauge.Dialect:
 _PLAIN = _reads("1.1", "")
 _TEXT_TIMES = _reads("1.1", "text_times")
 # BaseLoader has no tags: a tagged scalar is text, a tagged mapping a dict.
-_FAILSAFE = _reads("failsafe", "no_tags")
+_FAILSAFE = _reads("failsafe", "no_tags no_empty_keys")
 
 # --- Which loaders read plain documents as SafeLoader does.
 
