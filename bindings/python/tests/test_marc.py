@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import io
 import pickle
+import random
 
 import pytest
 
@@ -178,3 +180,35 @@ def test_the_quick_way_to_xml_on_real_records(data):
             assert _record_of_xml(record, False) == slow
             compared += 1
     assert compared > 500
+
+
+def test_marc_8_is_read_as_pymarc_reads_it():
+    theirs = pytest.importorskip("pymarc.marc8")
+    tables = importlib.import_module("pymarc.marc8_mapping").CODESETS
+    from regauge.compat.pymarc import marc8
+
+    def read(library, data, *sets):
+        try:
+            if not sets:
+                return library.marc8_to_unicode(data, hide_utf8_warnings=True)
+            converter = library.MARC8ToUnicode(*sets, quiet=True)
+            return converter.translate(data), converter.translate(b"a\xe2e\xc1"), converter.g0, converter.g1
+        except (UnicodeDecodeError, TypeError) as error:
+            return type(error).__name__
+
+    for data, text in ((b"a\nb", "ab"), (b"\x88The \x89book", "The book"), (b"\xc3\x9f", "\xa9"), (b"e\xcc\x81x", "e x")):
+        assert read(marc8, data) == read(theirs, data) == text
+    pieces = [b"\x1b", b"\x1b(N", b"\x1b$1", b"\x1b$,1", b"\x1bg", b"\x1bs", b"\x1b)Q", b"\x1b-4", b"\x1b(", b"\x1b(!E",
+              b"!0!", b"\x1bx", b"\x1b)", b"\x7f \x19", b"\xe2e", b"text", b"\xa9\xc3\x81"]
+    chance = random.Random(8)
+    for _ in range(5000):
+        data = b"".join(chance.choice([*pieces, bytes([chance.randrange(256)])]) for _ in range(chance.randrange(8)))
+        assert read(marc8, data) == read(theirs, data), data
+        sets = chance.choice(b"4E321pQSBbgNx"), chance.choice(b"4E321pQSBbgNx")
+        assert read(marc8, data, *sets) == read(theirs, data, *sets), (data, sets)
+    for charset, table in tables.items():
+        for code in range(0x21, 0xFF) if charset != 0x31 else table:
+            data = code.to_bytes(3, "big") if charset == 0x31 else bytes([code])
+            assert read(marc8, data, charset, charset) == read(theirs, data, charset, charset), (charset, code)
+    converter = marc8.MARC8ToUnicode(G0=ord("N"), G1=ord("Q"))
+    assert (converter.g0, converter.g1, converter.translate(b"A\xc0")) == (0x4E, 0x51, "а\u0491")
