@@ -108,21 +108,29 @@ fn unknown(path: &Path, argument: &str) -> PyErr {
     ))
 }
 
+const LAST_OF_MAP: &str = "found 'last' as duplicate_keys, which says what the function of map= gets, expected 'keep' or \
+                           'refuse' without map=";
+
 /// Puts the caller's function between reader and writer.
 ///
 /// # Errors
-/// `TypeError` for what is no function.
+/// `TypeError` for what is no function, `ValueError` for an option that needs one.
 fn mapped(
     function: Option<Bound<'_, PyAny>>,
     arguments: Option<&Bound<'_, PyDict>>,
     converting: &mut Options,
 ) -> PyResult<Option<Arc<Map>>> {
-    let Some(function) = function else { return Ok(None) };
-    options::function("map", &function)?;
     let name = Opt::DuplicateKeys.name(Language::Python).unwrap_or_default();
     let given = arguments.map(|arguments| arguments.get_item(name)).transpose()?.flatten();
     // Not "keep", which no dict can.
     let takes_last = given.is_some_and(|word| word.eq("last").unwrap_or(false));
+    let Some(function) = function else {
+        return match takes_last {
+            true => Err(PyValueError::new_err(LAST_OF_MAP)),
+            false => Ok(None),
+        };
+    };
+    options::function("map", &function)?;
     let map = Arc::new(Map::new(function, converting, takes_last));
     converting.stage = Some(Arc::clone(&map) as Arc<dyn Stage>);
     Ok(Some(map))

@@ -154,3 +154,14 @@ def test_nothing_is_kept():
     del function
     gc.collect()
     assert seen[0]() is None
+
+
+def test_the_last_of_equal_keys_is_for_a_function(tmp_path):
+    data, source = b'{"a":1,"a":2}', tmp_path / "x.json"
+    source.write_bytes(data)
+    for call in (lambda: regauge.convert_bytes(data, "json", "json", duplicate_keys="last"),
+                 lambda: regauge.convert(source, tmp_path / "y.json", duplicate_keys="last")):
+        with pytest.raises(ValueError, match="'last' as duplicate_keys.*map=.*expected 'keep' or 'refuse'"):
+            call()
+    assert not (tmp_path / "y.json").exists()
+    assert regauge.convert_bytes(data, "json", "json", duplicate_keys="keep") == data + b"\n"

@@ -63,7 +63,8 @@ def call_generic(name, value, side, formats):
         if side in ("Write", "Both"):
             take(regauge.dumps, [] if of.startswith("marc") else {}, of, **options)
             take(regauge.open_writer, io.BytesIO(), of, **options)
-        take(regauge.convert_bytes, SHORT[of], of, of, **options)
+        if options != {"duplicate_keys": "last"}:  # For map= only.
+            take(regauge.convert_bytes, SHORT[of], of, of, **options)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[1])
