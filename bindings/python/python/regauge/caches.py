@@ -110,8 +110,8 @@ class Serializer:
 
 
 def _digits(data: Any) -> int | None:
-    """Returns the integer that Redis counts with, if these are its digits."""
-    return int(data) if _DIGITS.fullmatch(data) else None
+    """Returns the integer that Redis counts with, if this is one or its digits."""
+    return int(data) if isinstance(data, int) or _DIGITS.fullmatch(data) else None
 
 
 def _of_loads(options: Mapping[str, Any], format: str) -> dict[str, Any]:
