@@ -185,6 +185,14 @@ class CoderTest < Minitest::Test
     entry = coder.load(evil)
     assert_instance_of R::Marshal::Object, entry.value
     assert_equal "ERB", entry.value.class_name
+    struct = Struct.new(:x).new(1)
+    CoderTest.const_set(:Disguised, struct.class)
+    { class_name: "ActiveSupport::Cache::Entry", value: { "@value" => 1 }, kind: "object" }.each do |name, value|
+      struct.instance_variable_set("@#{name}", value)
+    end
+    assert_nil coder.load(Marshal.dump(struct))
+    error = assert_raises(R::DecodeError) { R::CacheCoder.new(R::MessagePack, reads_old: false).load("\x00\x11".b + [1, -1.0, -1].pack("CEl<") + Marshal.dump(struct)) }
+    assert_match(/with the classes CoderTest::Disguised, expected/, error.message)
     assert_nil coder.load("\x00\x11\x01 of a later Rails".b)
     assert_nil coder.load("neither".b)
   end

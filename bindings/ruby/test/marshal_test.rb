@@ -216,6 +216,50 @@ class MarshalTest < Minitest::Test
     end
   end
 
+  # They would be those of the object that stands for the struct.
+  def test_instance_variables_do_not_change_what_an_object_says
+    struct = Point.new(1, 2)
+    { class_name: "Other", kind: "object", value: { "y" => 2 } }.each { |name, value| struct.instance_variable_set("@#{name}", value) }
+    bytes = Marshal.dump(struct)
+    [{}, { freeze: true }, { symbolize_names: true }].each do |options|
+      found = M.load(bytes, **options)
+      assert_equal ["MarshalTest::Point", :ivars, "Other"], [found.class_name, found.kind, found[:@class_name]]
+      assert_equal ["MarshalTest::Point", :struct], [found.value["value"].class_name, found.value["value"].kind]
+    end
+    assert_equal "Other", M.load(bytes, permit: [Point]).instance_variable_get(:@class_name)
+    typed = '{"$ruby:ivars":"","value":{"value":{"$uuid":"00000000-0000-0000-0000-000000000000"},"ivars":{"@kind":"x"}}}'
+    assert_equal :uuid, Regauge::JSON.load(typed, unwrap: true).value["value"].kind
+    assert_equal "", Regauge::JSON.load(typed, unwrap: true).class_name
+    class_itself = "\x04\bIc\x16MarshalTest::Trap\x06:\f@sprungi\x06".b
+    assert_equal :ivars, M.load(class_itself, permit: [Trap]).kind
+    assert_equal [], Trap.sprung
+  end
+
+  def test_inert_objects_are_written_as_they_were
+    shared = "shared"
+    inert_values(shared).each do |value|
+      [value, [shared, value, shared, value, "other", shared, [value]]].each do |document|
+        bytes = Marshal.dump(document)
+        assert_equal bytes, M.dump(M.load(bytes)), value.inspect
+      end
+    end
+    bytes = Marshal.dump(inert_values(shared).first)
+    wrapped = Regauge.convert(bytes, from: :marshal, to: :json, objects: :wrap)
+    assert_equal wrapped, "#{Regauge::JSON.dump(M.load(bytes), objects: :wrap)}\n"
+  end
+
+  def inert_values(shared)
+    with = ->(value) { value.tap { |it| it.instance_variable_set(:@note, [shared]) } }
+    values = [
+      with[Point.new(1, shared)], Point.new(1, 2).extend(Comparable), with[Point.new(1, 2).extend(Comparable)],
+      MyString.new("é"), MyString.new("b".b), with[MyString.new("é")], with[MyArray[shared]], with[MyHash[1, shared]],
+      MyHash.new(5).merge!(1 => 2), "a".dup.extend(Comparable), [shared].extend(Comparable), with[Object.new.extend(Comparable)],
+      /a/i, /é/mx, Regexp.new("a".b, Regexp::NOENCODING), WithDump.new("é"), WithDump.new("b".b), WithDump.new(with[+"é"]),
+      WithMarshalDump.new(shared), with[Plain.new(1, 2)], Time.at(0, 5, :nsec, in: "+02:00"), 1..2, 1r, 2i
+    ]
+    RUBY_VERSION < "3.5" ? values.push(Set[1, [shared]], Set[]) : values
+  end
+
   def test_listed_classes_are_built_and_no_other
     time = Time.new(2026, 11, 21, 12, 0, 0.25r, "+02:00")
     all = [time, time.utc, Date.new(2026, 11, 21), DateTime.new(2026, 1, 2, 3, 4, 5), 1r, 2i, 1..2, ("a"..), /x+/mi, Set[1, 2]]

@@ -242,7 +242,7 @@ module Regauge
     end
 
     def from_object(found)
-      return unless found.is_a?(Marshal::Object) && found.class_name == ENTRY
+      return unless found.is_a?(Marshal::Object) && found.kind == :object && found.class_name == ENTRY
 
       parts = found.ivars
       value = parts["@value"]

@@ -25,9 +25,11 @@ module Regauge
       # @return [String] the name of the class or module in the document
       attr_reader :class_name
       # @return [Symbol] how Marshal wrote it: `:object`, `:struct`, `:dump`, `:marshal_dump`,
-      #   `:data`, `:subclass`, `:extended`, `:class`, `:module`, `:regexp`
+      #   `:data`, `:subclass`, `:extended`, `:class`, `:module`, `:regexp`; `:ivars` if any but an `:object` has
+      #   instance variables
       attr_reader :kind
-      # @return [Object] its content: for an object or struct a Hash, for a dump a String, and so on
+      # @return [Object] its content: for an object or struct a Hash, for a dump a String, for `:ivars` a Hash of
+      #   `"value"` (the object without them) and `"ivars"`, and so on
       attr_reader :value
 
       # @param class_name [String]
@@ -41,7 +43,8 @@ module Regauge
 
       # @return [Hash{String => Object}] the instance variables of an object, the members of a struct
       def ivars
-        value.is_a?(::Hash) ? value : {}
+        found = kind == :ivars ? value["ivars"] : value
+        found.is_a?(::Hash) ? found : {}
       end
 
       # @param name [String, Symbol] `@name`, or the name of a member

@@ -98,7 +98,7 @@ module Regauge
       when Range then Typed.new(:ruby, "object", "Range", range(object))
       when Regexp then Special.new(:regex, object.source.encode(Encoding::UTF_8), letters(object))
       when Struct then Typed.new(:ruby, "struct", name_of(object), members(object))
-      when Marshal::Object then Typed.new(:ruby, object.kind.to_s, object.class_name, object.value)
+      when Marshal::Object then inert(object)
       when Method, Proc, IO, Thread, Module then self
       else
         if decimal?(object)
@@ -112,6 +112,11 @@ module Regauge
           self
         end
       end
+    end
+
+    def inert(object)
+      name = object.kind == :ivars ? "" : object.class_name
+      Typed.new(:ruby, object.kind.to_s, name, object.value)
     end
 
     def nanoseconds(moment)

@@ -397,6 +397,9 @@ impl<'a> Build<'a> {
             return Err(no_fields());
         }
         let (mut value, variables) = (values.at(base + 1), values.at(base + 3));
+        if is_inert(value) {
+            return self.inert_variables(base);
+        }
         if self.settings.freeze {
             // Frozen values accept no more variables.
             value = match ruby::call(value, names().id_dup, &[]) {
@@ -434,6 +437,45 @@ impl<'a> Build<'a> {
         }
     }
 
+    /// Keeps the instance variables of what stands for a value of the document next to it, in a
+    /// `Regauge::Marshal::Object` of the kind `ivars`: its own would be overwritten.
+    fn inert_variables(&mut self, base: usize) -> Result {
+        let (names, values) = (names(), &self.scratch.values);
+        let (value, variables) = (values.at(base + 1), values.at(base + 3));
+        let fields = ruby::hash();
+        values.push(fields);
+        let mut added = Ok(());
+        ruby::each_pair(variables, |key, variable| {
+            let Some(key) = ruby::text_of_key(key) else { return true };
+            added = ruby::hash_insert(fields, &[key, variable], true);
+            added.is_ok()
+        });
+        let whole = ruby::hash();
+        let pairs = [values.at(base), value, values.at(base + 2), fields];
+        let added = added.and_then(|()| ruby::hash_insert(whole, &pairs, true));
+        if let Err(jump) = added {
+            return self.jumped(jump);
+        }
+        if ruby::hash_size(fields) != ruby::hash_size(variables) {
+            return Err(no_fields());
+        }
+        values.push(whole);
+        let name = match ruby::heap_class(value) == names.object {
+            true => ruby::variable(value, names.id_class_name),
+            false => ruby::interned(""),
+        };
+        let object =
+            match ruby::call(names.object, names.id_new, &[name, ruby::symbol("ivars"), whole]) {
+                Ok(object) => object,
+                Err(jump) => return self.jumped(jump),
+            };
+        if self.settings.freeze {
+            [fields, whole, object].into_iter().for_each(ruby::freeze);
+        }
+        self.scratch.values.truncate(base - 1);
+        self.push(object)
+    }
+
     /// Ends any other type: its name, its kind and the value are at `base - 2` and up.
     #[cold]
     fn end_other(&mut self, base: usize, origin: Origin) -> Result {
@@ -456,6 +498,19 @@ impl<'a> Build<'a> {
 
 /// `T_OBJECT`.
 const T_OBJECT: u32 = 1;
+/// `T_CLASS`.
+const T_CLASS: u32 = 2;
+/// `T_MODULE`.
+const T_MODULE: u32 = 3;
+
+/// Returns whether a value stands for one of the document, or is a class of the program: a document
+/// must not set its instance variables.
+fn is_inert(value: VALUE) -> bool {
+    let names = names();
+    ruby::is_heap(value)
+        && (matches!(ruby::heap_kind(value), T_CLASS | T_MODULE)
+            || [names.object, names.typed, names.special].contains(&ruby::class_of(value)))
+}
 
 /// Builds a hash from the pairs from `base` on, whose keys are interned text or symbols; of
 /// duplicate keys, the last wins.

@@ -351,7 +351,7 @@ impl Dumper {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn encoding_symbol(&mut self) -> Written {
         match self.encoding {
             Some(number) => {

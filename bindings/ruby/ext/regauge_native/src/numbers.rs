@@ -145,6 +145,13 @@ impl Addresses {
         None
     }
 
+    /// Assigns another number to the object at an address that has one.
+    pub fn renumber(&mut self, address: u64, number: u32) {
+        let block = self.block(address >> BLOCK_BITS) as usize;
+        self.words[block * PLACES + (address >> 3) as usize % PLACES] =
+            u64::from(self.generation) << 32 | u64::from(number);
+    }
+
     #[inline(never)]
     fn block(&mut self, key: u64) -> u32 {
         let block = self.blocks.find_or_add(key, self.count).unwrap_or_else(|| {

@@ -32,6 +32,7 @@ mod writer;
 pub use crate::model::risk::Risk;
 pub use crate::options::marshal::{Binary, Options};
 pub use float::{TEXT_BYTES as FLOAT_BYTES, read_at as float_at, text as float_text};
+pub use objects::regexp_bits;
 pub use reader::Parser;
 pub use survey::{Call, Class, Survey, Verdict, survey};
 pub use writer::Writer;

@@ -251,7 +251,7 @@ fn regexp_options(bits: u8) -> String {
 }
 
 /// Returns the bits for those letters: the inverse of [`regexp_options`].
-pub(super) fn regexp_bits(options: &str) -> Option<u8> {
+pub fn regexp_bits(options: &str) -> Option<u8> {
     if let Ok(bits) = options.parse() {
         return Some(bits);
     }
