@@ -36,6 +36,35 @@ class MapTest < Minitest::Test
     assert_equal "{\"b\":2,\"a\":1}\n", mapped('{"a":1,"b":2}', :json) { |it| it["a"] = it.delete("a") and it }
   end
 
+  # What a Ruby object has and a walk over it does not see.
+  def marshal_documents
+    cycle = []
+    cycle << cycle
+    noted = "x".dup.tap { |text| text.instance_variable_set(:@note, 1) }
+    shared = [1]
+    [Hash.new(7).merge!("a" => 1), [shared, shared], cycle, ["日本".encode("Shift_JIS"), "x".encode("UTF-16LE")], [noted],
+     {}.compare_by_identity.tap { |it| 2.times { |value| it["k".dup] = value } }, { a: :b }, ["a", :a], [Set[1], Time.at(0, 5, :nsec, in: "+02:00"), 1..2, 1r]]
+  end
+
+  def test_marshal_keeps_the_parts_that_nobody_touched
+    marshal_documents.each do |document|
+      bytes = Marshal.dump(document)
+      assert_equal bytes, mapped(bytes, :marshal) { |it| it }, document.inspect
+      assert_equal Marshal.dump([document, 1]), mapped(bytes, :marshal) { |it| [it, 1] }, document.inspect
+      assert_equal Marshal.dump([document, [1]]), mapped(Marshal.dump([document, []]), :marshal) { |it| it.each { |one| one << 1 if one == [] } }
+    end
+    assert_equal Marshal.dump(Hash.new(5)), mapped(Marshal.dump(Hash.new(1)), :marshal) { |it| it.tap { it.default = 5 } }
+    assert_equal "&1\n- *1\n", mapped("&1\n- *1\n", :yaml) { |it| it }
+  end
+
+  def test_marshal_refuses_what_it_cannot_hold
+    assert_raises(TypeError) { mapped("[]", :json, :marshal) { |_| [proc {}] } }
+    uuid = "\xD8\x25\x50".b + "a" * 16
+    assert_raises(Regauge::EncodeError) { mapped(uuid, :cbor, :marshal) { |it| [it] } }
+    assert_equal [{ "$uuid" => "61616161-6161-6161-6161-616161616161" }],
+                 Marshal.load(mapped(uuid, :cbor, :marshal, on_loss: :wrap) { |it| [it] })
+  end
+
   def test_other_documents_and_nil
     lines = "{\"n\":1}\n{\"n\":2}\n{\"n\":3}\n"
     odd = mapped(lines, :ndjson) { |it| it["n"].odd? ? it.merge("odd" => true) : Regauge::OMIT }

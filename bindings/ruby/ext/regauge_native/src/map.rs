@@ -2,12 +2,17 @@
 
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
+use regauge::codec::Codec as _;
+use regauge::limits::Limits;
+use regauge::marshal::Marshal;
+use regauge::reader::Reader;
 use regauge::stage::Stage;
 use regauge::tape::Tape;
 use regauge::whole::whole;
-use regauge::{Error, ErrorKind, Format, Result, Sink, Writer};
+use regauge::{Error, ErrorKind, Format, Result, Sink, Source as _, Writer};
 
 use crate::build::Build;
+use crate::marshal_dump;
 use crate::names::names;
 use crate::options::Settings;
 use crate::ruby::{self, Jump, NIL, Raise, VALUE};
@@ -82,12 +87,55 @@ impl Map {
 
     /// Returns whether the document's object is still what it says: that which another reading gives.
     fn is_untouched(&self, object: VALUE, tape: &Tape) -> Result<bool> {
+        let again = self.build(tape)?;
+        let same = if self.writes_marshal() {
+            have_same_bytes(object, again).map_or_else(|| self.have_same_events(object, again), Ok)
+        } else {
+            // A walk ends at a value that contains itself.
+            self.have_same_events(object, again).or_else(|error| match self.has_jumped() {
+                true => Err(error),
+                false => Ok(have_same_bytes(object, again) == Some(true)),
+            })
+        };
+        ruby::keep(again);
+        same
+    }
+
+    fn have_same_events(&self, object: VALUE, again: VALUE) -> Result<bool> {
         let (mut now, mut fresh) = (Tape::new(), Tape::new());
         self.walk(object, &mut now)?;
-        let again = self.build(tape)?;
-        let walked = self.walk(again, &mut fresh);
-        ruby::keep(again);
-        walked.map(|()| now.is_same(&fresh))
+        self.walk(again, &mut fresh)?;
+        Ok(now.is_same(&fresh))
+    }
+
+    fn has_jumped(&self) -> bool {
+        self.jump.load(Ordering::Relaxed) != 0
+    }
+
+    fn writes_marshal(&self) -> bool {
+        self.settings.core.to == Format::Marshal
+    }
+
+    /// Writes a changed document. For Marshal, Ruby's bytes are read again: they have what a walk over
+    /// the objects does not see, such as the default of a Hash, and links.
+    fn changed(&self, object: VALUE, writer: &mut dyn Writer) -> Result {
+        if !self.writes_marshal() {
+            return self.walk(object, writer);
+        }
+        let string = marshal_dump::dump(object).map_err(|jump| self.jumped(jump))?;
+        let bytes = ruby::bytes_of(string);
+        if SPECIALS.iter().any(|name| memchr::memmem::find(bytes, name).is_some()) {
+            return self.walk(object, writer);
+        }
+        let core = &self.settings.core;
+        let mut options = core.clone();
+        options.marshal.exact = true;
+        options.limits = Limits::NONE;
+        options.limits.depth = core.limits.depth;
+        let parser = Marshal::parser(&options);
+        let read = Reader::from_slice(parser, bytes).next(writer);
+        ruby::keep(string);
+        read.map(drop)
     }
 
     /// Calls the block, and writes what it returns.
@@ -105,13 +153,32 @@ impl Map {
         let written = if returned == object && self.is_untouched(object, tape)? {
             tape.drive(writer)
         } else {
-            self.walk(returned, writer)
+            self.changed(returned, writer)
         };
         ruby::keep(object);
         ruby::keep(returned);
         written?;
         writer.end_document()
     }
+}
+
+/// How Marshal writes the classes of values that only other formats have.
+const SPECIALS: [&[u8]; 2] = [b":\x15Regauge::Special", b":\x13Regauge::Typed"];
+
+/// Returns whether two objects are the same in Marshal; `None` if one cannot be written.
+fn have_same_bytes(one: VALUE, other: VALUE) -> Option<bool> {
+    let [one, other] = [one, other].map(|object| match marshal_dump::dump(object) {
+        Ok(string) => Some(string),
+        Err(jump) => {
+            ruby::rescue(jump);
+            None
+        }
+    });
+    let (one, other) = (one?, other?);
+    let same = ruby::bytes_of(one) == ruby::bytes_of(other);
+    ruby::keep(one);
+    ruby::keep(other);
+    Some(same)
 }
 
 impl Stage for Map {

@@ -21,7 +21,7 @@ use regauge::marshal::types::{
 
 use crate::names::names;
 use crate::numbers::{Addresses, Numbers};
-use crate::ruby::{self, Raise, Text, VALUE};
+use crate::ruby::{self, Jump, Text, VALUE};
 use crate::scratch;
 
 use self::symbols::Symbols;
@@ -48,7 +48,7 @@ type Written = Result<(), Unusual>;
 ///
 /// # Errors
 /// Whatever Ruby's own raises, and what methods raise.
-pub fn dump(object: VALUE) -> Result<VALUE, Raise> {
+pub fn dump(object: VALUE) -> Result<VALUE, Jump> {
     let scratch = scratch::take();
     let mut dumper = scratch.dumper.take().unwrap_or_else(|| Box::new(Dumper::new()));
     let string = dumper.document(object).map(ruby::binary);
@@ -56,11 +56,11 @@ pub fn dump(object: VALUE) -> Result<VALUE, Raise> {
     scratch.dumper.set(Some(dumper));
     drop(scratch);
     match (string, jump) {
-        (_, Some(jump)) => Err(jump.into()),
+        (_, Some(jump)) => Err(jump),
         (Ok(string), None) => Ok(string),
         (Err(Unusual), None) => {
             let names = names();
-            Ok(ruby::call(names.ruby_marshal, names.id_own_dump, &[object])?)
+            ruby::call(names.ruby_marshal, names.id_own_dump, &[object])
         }
     }
 }
@@ -72,7 +72,7 @@ static WORDS_ARE_OBJECTS: AtomicBool = AtomicBool::new(false);
 ///
 /// # Errors
 /// Whatever Ruby raises.
-pub fn learn_words() -> Result<(), ruby::Jump> {
+pub fn learn_words() -> Result<(), Jump> {
     let names = names();
     let (word, text) = (ruby::integer(1 << 40), ruby::binary(b"s"));
     let list = ruby::array(&[word, word, text, text]);
@@ -105,7 +105,7 @@ pub struct Dumper {
     /// The remaining depth.
     depth: u32,
     /// An interrupt that arrived meanwhile.
-    pub jump: Option<ruby::Jump>,
+    pub jump: Option<Jump>,
 }
 
 impl Dumper {
