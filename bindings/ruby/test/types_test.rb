@@ -78,6 +78,20 @@ class TypesTest < Minitest::Test
     assert_equal "[\"2026-11-21\"]", R::JSON.dump([date], on_loss: :approximate)
   end
 
+  # Ruby's own are Julian; other formats have the Gregorian calendar throughout.
+  def test_dates_before_the_reform_keep_their_day
+    date = Date.new(1500, 1, 1)
+    assert_equal "d = 1500-01-10\n", R::TOML.dump({ "d" => date })
+    moment = DateTime.new(1500, 1, 1, 12)
+    [R::TOML, R::YAML, R::CBOR, R::Pickle].each do |codec|
+      assert_equal date, codec.load(codec.dump({ "d" => date }))["d"], codec
+      assert_equal Time.utc(1500, 1, 10, 12), codec.load(codec.dump({ "d" => moment }))["d"], codec
+    end
+    assert_equal Date.new(1582, 10, 10, Date::GREGORIAN), R::TOML.load("d = 1582-10-10\n")["d"]
+    assert_equal "1582-10-10", R::TOML.load("d = 1582-10-10\n")["d"].to_s
+    assert_equal ::Marshal.dump(Date.new(1582, 10, 15)), ::Marshal.dump(R::TOML.load("d = 1582-10-15\n")["d"])
+  end
+
   def test_numbers
     values = [Rational(1, 3), Complex(1.0, -2.5), BigDecimal("1.10"), BigDecimal("-12345678901234567890.125"), BigDecimal("0")]
     assert_equal [Rational(1, 3), BigDecimal("-12345678901234567890.125")], R::CBOR.load(R::CBOR.dump([values[0], values[3]]))

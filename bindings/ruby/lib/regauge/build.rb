@@ -27,7 +27,7 @@ module Regauge
     # Builds a value that only some formats have.
     def ext(kind, *arguments)
       case kind
-      when "date" then Date.strptime(arguments[0], "%Y-%m-%d")
+      when "date" then date(arguments[0])
       when "offset_date_time" then time(arguments[0])
       when "decimal" then decimal(arguments[0])
       when "complex" then Complex(*arguments)
@@ -52,6 +52,12 @@ module Regauge
     # Freezes what was built, unless it is a class or a module of the program.
     def frozen(value)
       value.is_a?(Module) ? value : value.freeze
+    end
+
+    # Reads a date of the Gregorian calendar, which other formats have on days before the reform too.
+    def date(text)
+      date = Date.strptime(text, "%Y-%m-%d", Date::GREGORIAN)
+      date.jd < Date::ITALY ? date : date.new_start
     end
 
     def time(text)

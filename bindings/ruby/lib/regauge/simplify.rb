@@ -90,8 +90,8 @@ module Regauge
     # The classes of Ruby's own library.
     def known(object, format)
       case object
-      when DateTime then Special.new(:offset_date_time, object.iso8601(nanoseconds(object)))
-      when Date then Special.new(:date, object.strftime("%Y-%m-%d"))
+      when DateTime then Special.new(:offset_date_time, object.gregorian.iso8601(nanoseconds(object)))
+      when Date then Special.new(:date, object.gregorian.strftime("%Y-%m-%d"))
       when Set then set(object, format)
       when Rational then rational(object, format)
       when Complex then complex(object)
