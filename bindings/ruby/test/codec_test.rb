@@ -452,22 +452,23 @@ class CodecTest < Minitest::Test
                hash.delete("key 0")
                hash["another"] = 1
              } }
-    [3, 7, 8, 9, 30].each do |size|
+    [3, 7, 8, 9, 30].product(%w[second last]).each do |size, place|
+      key = place == "last" ? "key #{size - 1}" : "key 1"
       acts.each do |name, act|
         %i[json yaml msgpack bson cbor].each do |format|
-          hash = (0...size).to_h { |key| ["key #{key}", key] }
+          hash = (0...size).to_h { |number| ["key #{number}", number] }
           changing = Object.new
           changing.define_singleton_method(:to_regauge) do
             act.call(hash)
             "changed"
           end
-          hash["key 1"] = changing
-          before = hash.merge("key 1" => "changed")
+          hash[key] = changing
+          before = hash.merge(key => "changed")
           begin
             # A Ruby that iterates pair by pair raises its own error, or has returned the pair
             # before it was deleted.
-            assert_equal before, R::FORMATS[format].load(R::FORMATS[format].dump(hash)), "#{format} #{size} #{name}"
-            assert ENV["REGAUGE_PUBLIC_API"], "#{format} #{size} #{name}"
+            assert_equal before, R::FORMATS[format].load(R::FORMATS[format].dump(hash)), "#{format} #{size} #{name} #{place}"
+            assert ENV["REGAUGE_PUBLIC_API"], "#{format} #{size} #{name} #{place}"
           rescue R::EncodeError, RuntimeError => error
             assert_match(/changed|during iteration/, error.message)
           end

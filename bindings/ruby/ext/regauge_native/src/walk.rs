@@ -262,7 +262,7 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
                 return Err(self.failed_under(error, key));
             }
         }
-        if !pairs.are_whole() {
+        if !pairs.are_whole_after(self.runs != runs) {
             return Err(changed());
         }
         self.sink.end_map()

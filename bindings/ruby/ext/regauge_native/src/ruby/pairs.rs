@@ -80,6 +80,25 @@ impl Pairs {
         self.is_whole
     }
 
+    /// Returns whether the hash is unchanged after the last pair; takes whether Ruby code may have run
+    /// since the iteration began.
+    #[inline(always)]
+    pub fn are_whole_after(&self, code: bool) -> bool {
+        self.is_whole && (!code || self.index == 0 || !self.has_changed_since())
+    }
+
+    #[cold]
+    fn has_changed_since(&self) -> bool {
+        let has_table = self.shape & HAS_TABLE != 0;
+        if self.has_changed(has_table) {
+            return true;
+        }
+        let (first, step) = pairs_of(self.hash, has_table);
+        let at = (self.index - 1 + self.table[2] as usize) * step;
+        // SAFETY: as in `next_after`, of whose pairs this is the last one.
+        unsafe { *first.add(at) != self.last }
+    }
+
     /// Returns the next pair. Both are valid as long as the hash or the caller holds them.
     #[inline(always)]
     #[allow(clippy::should_implement_trait)]
