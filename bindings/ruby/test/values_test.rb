@@ -60,6 +60,19 @@ class ValuesTest < Minitest::Test
     assert_equal bytes, R::Marshal.dump(R::Marshal.load(bytes))
   end
 
+  def test_keys_of_a_hash_by_identity_keep_their_instance_variables
+    hash = {}.compare_by_identity
+    2.times { |value| hash["k".dup] = value }
+    hash.keys.first.instance_variable_set(:@note, 1)
+    bytes = ::Marshal.dump(hash)
+    [{}, { freeze: true }].each do |options|
+      found = R::Marshal.load(bytes, **options)
+      assert_equal [[:@note], []], found.keys.map(&:instance_variables)
+      assert_equal [options.any?], found.keys.map(&:frozen?).uniq
+      assert_equal bytes, R::Marshal.dump(found)
+    end
+  end
+
   def test_a_hash_by_identity_with_a_default_or_with_itself_in_it
     hash = by_identity
     hash.default = { "a" => 1 }

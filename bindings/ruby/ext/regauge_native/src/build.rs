@@ -363,9 +363,14 @@ impl<'a> Build<'a> {
         let values = &self.scratch.values;
         for index in (base..values.len()).step_by(2) {
             let key = values.at(index);
-            // Equal keys are one object on the stack, because they come from a cache.
-            let own = if ruby::is_string(key) { ruby::copy(key) } else { key };
+            // Equal keys are one object on the stack, because they come from a cache; those with
+            // instance variables do not.
+            let is_shared = ruby::is_string(key) && !ruby::has_extra_variables(key);
+            let own = if is_shared { ruby::copy(key) } else { key };
             values.set(index, own);
+            if is_shared && self.settings.freeze {
+                ruby::freeze(own);
+            }
         }
         if let Err(jump) = ruby::fill_by_identity(hash, values.from(base)) {
             return self.jumped(jump);
