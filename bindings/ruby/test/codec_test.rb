@@ -185,13 +185,14 @@ class CodecTest < Minitest::Test
       io = StringIO.new("".b)
       writer = codec::Writer.new(io)
       writer << { "a" => 1 }
-      if name == :toml
-        assert_raises(R::EncodeError) { writer << { "a" => 2 } }
+      if %i[toml json].include?(name)
+        error = assert_raises(R::EncodeError) { writer << { "a" => 2 } }
+        assert_match(/second document/, error.message)
+        assert_equal({ "a" => 1 }, codec.load(io.string))
         next
       end
       writer << { "a" => 2 }
       assert_equal 2, writer.documents
-      next if name == :json
 
       # In a table, numbers are text.
       numbers = %i[csv tsv].include?(name) ? %w[1 2] : [1, 2]

@@ -132,9 +132,7 @@ module Regauge
     #
     # @return [self]
     def write(object)
-      if @documents.positive? && self.class.codec::FORMAT == :toml
-        raise EncodeError, "found a second document, but a file of TOML is one"
-      end
+      refuse_second if @documents.positive?
       object = [object] if %i[ndjson csv tsv].include?(self.class.codec::FORMAT)
       @io.write(separated(self.class.codec.dump(object, **@options), object))
       @documents += 1
@@ -151,11 +149,17 @@ module Regauge
 
     private
 
+    def refuse_second
+      case self.class.codec::FORMAT
+      when :toml then raise EncodeError, "found a second document, but a file of TOML is one"
+      when :json then raise EncodeError, "found a second document, expected one in a JSON file; write NDJSON, or an array"
+      end
+    end
+
     def separated(bytes, object)
       case self.class.codec::FORMAT
       when :csv, :tsv then row(bytes, object)
       when :yaml then @documents.zero? || bytes.start_with?("---") ? bytes : "---\n#{bytes}"
-      when :json then @documents.zero? ? bytes : "\n#{bytes}"
       else bytes
       end
     end
