@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
 require "helper"
+require "delegate"
+require "timeout"
 
 # Behaviour shared by all formats.
 class CodecTest < Minitest::Test
@@ -207,6 +209,32 @@ class CodecTest < Minitest::Test
     found = R::MessagePack.each(slow).to_a
     assert_equal 3, found.length
     found.each { |value| assert_same_value PLAIN, value }
+  end
+
+  def test_a_document_is_yielded_when_it_has_come
+    [R::NDJSON, R::MessagePack].each do |codec|
+      reader, writer = IO.pipe
+      found = Queue.new
+      thread = Thread.new { codec.each(reader) { |document| found << document } }
+      writer.write(codec.dump(codec == R::NDJSON ? [{ "a" => 1 }] : { "a" => 1 }))
+      Timeout.timeout(10) { assert_equal({ "a" => 1 }, found.pop) }
+      writer.close
+      thread.join
+      assert_empty found
+    end
+  end
+
+  # Its `readpartial` is that of the file.
+  def test_a_read_of_a_subclass_is_not_passed_over
+    Tempfile.create("regauge") do |file|
+      file.write("[1]")
+      delegator = Class.new(SimpleDelegator) { def read(*arguments) = super&.tr("1", "2") }
+      file.rewind
+      assert_equal [[2]], R::NDJSON.each(delegator.new(file)).to_a
+      file.rewind
+      file.define_singleton_method(:read) { |*arguments| super(*arguments)&.tr("1", "2") }
+      assert_equal [[2]], R::NDJSON.each(file).to_a
+    end
   end
 
   def test_a_broken_document_of_a_stream_says_which

@@ -16,7 +16,7 @@ use crate::names::names;
 use crate::options::Settings;
 use crate::ruby::{self, Jump, NIL, Raise, VALUE};
 use crate::scratch;
-use crate::stream::{FromRead, bad_record, readable};
+use crate::stream::{FromRead, bad_record};
 
 /// `Regauge::Native::EventStream`.
 pub struct EventStream {
@@ -79,7 +79,7 @@ pub fn open(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let bytes: &'static [u8] = if is_string { ruby::bytes_of(string) } else { &[] };
     let read: Box<dyn Read + Send> = match is_string {
         true => Box::new(bytes),
-        false => Box::new(FromRead { io: readable(source)?, jump: Arc::clone(&jump) }),
+        false => Box::new(FromRead::new(source, &jump)?),
     };
     let held = [if is_string { string } else { source }, settings.permit, settings.default];
     let pull = Pull::new(read, &settings.core);

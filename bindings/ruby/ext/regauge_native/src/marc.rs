@@ -22,7 +22,7 @@ use crate::names::names;
 use crate::options::Settings;
 use crate::ruby::{self, Jump, Learned, NIL, Places, Raise, VALUE};
 use crate::scratch;
-use crate::stream::{FromRead, bad_record, readable};
+use crate::stream::{FromRead, bad_record};
 
 /// `Regauge::Native::RecordSource`: the content of one record, until its fields are created.
 pub struct RecordSource(Option<Record>);
@@ -146,7 +146,7 @@ pub fn open(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     }
     let from_read = match is_string {
         true => None,
-        false => Some(FromRead { io: readable(source)?, jump: Arc::clone(&jump) }),
+        false => Some(FromRead::new(source, &jump)?),
     };
     let (keep, options) = (settings.core.skip_bad, settings.core.marc_read());
     let mut ahead = None;

@@ -15,7 +15,7 @@ use crate::errors::{Phase, exception};
 use crate::load::{in_utf8, located, no_source};
 use crate::names::names;
 use crate::options::Settings;
-use crate::ruby::{self, Jump, NIL, Raise, VALUE};
+use crate::ruby::{self, ID, Jump, NIL, Raise, VALUE};
 use crate::scratch;
 
 /// `Regauge::Native::Stream`.
@@ -67,15 +67,60 @@ impl<P: Parse> Documents for Reader<'static, P> {
 /// Bytes from a method `read`.
 pub struct FromRead {
     /// The object with that method.
-    pub io: VALUE,
+    io: VALUE,
+    /// That method, or `readpartial`.
+    method: ID,
     /// The method's non-local exit, or 0.
-    pub jump: Arc<AtomicI32>,
+    jump: Arc<AtomicI32>,
+}
+
+impl FromRead {
+    /// Reads from a source that has a method `read`.
+    ///
+    /// # Errors
+    /// A `TypeError` for any other.
+    pub fn new(source: VALUE, jump: &Arc<AtomicI32>) -> Result<FromRead, Raise> {
+        let names = names();
+        if !ruby::responds(source, names.id_read)? {
+            return Err(no_source(source));
+        }
+        let method = match waits_for_all(source) {
+            true => names.id_read,
+            false => names.id_readpartial,
+        };
+        Ok(FromRead { io: source, method, jump: Arc::clone(jump) })
+    }
+
+    fn ended(&self, jump: Jump) -> bool {
+        let is_partial = self.method == names().id_readpartial;
+        is_partial && ruby::is_pending(jump, names().eof_error)
+    }
+}
+
+/// Returns whether a source has no method that returns the bytes that have come: `readpartial` of the
+/// same owner as its `read`, so that a `read` of a subclass is not passed over.
+fn waits_for_all(source: VALUE) -> bool {
+    let names = names();
+    if !ruby::defines(source, names.id_readpartial) {
+        return true;
+    }
+    let owner = |name| {
+        ruby::call(source, names.id_get_method, &[ruby::symbol(name)])
+            .and_then(|method| ruby::call(method, names.id_owner, &[]))
+    };
+    match (owner("read"), owner("readpartial")) {
+        (Ok(read), Ok(partial)) => read != partial,
+        (Err(jump), _) | (_, Err(jump)) => {
+            ruby::rescue(jump);
+            true
+        }
+    }
 }
 
 impl Read for FromRead {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let wanted = ruby::integer(buffer.len().min(1 << 20) as i64);
-        match ruby::call(self.io, names().id_read, &[wanted]) {
+        match ruby::call(self.io, self.method, &[wanted]) {
             Ok(NIL) => Ok(0),
             Ok(string) if ruby::kind_of(string) == rb_sys::ruby_value_type::RUBY_T_STRING => {
                 let bytes = ruby::bytes_of(string);
@@ -88,6 +133,10 @@ impl Read for FromRead {
                 Ok(count)
             }
             Ok(_) => Err(std::io::Error::other("read returned something that is not a string")),
+            Err(jump) if self.ended(jump) => {
+                ruby::rescue(jump);
+                Ok(0)
+            }
             Err(jump) => {
                 self.jump.store(jump.state(), Ordering::Relaxed);
                 Err(std::io::Error::other("read raised an exception"))
@@ -137,7 +186,7 @@ pub fn open(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
             let frozen = ruby::frozen_string(in_utf8(source, settings.core.from)?);
             (frozen, frozen)
         }
-        false => (NIL, readable(source)?),
+        false => (NIL, source),
     };
     let held = [held, settings.permit, settings.default];
     // The string is frozen, and held by the object that holds the reader; it is marked, so it does
@@ -146,7 +195,7 @@ pub fn open(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let keep = settings.core.skip_bad;
     let source = match is_string {
         true => Source::Bytes(bytes),
-        false => Source::Read(FromRead { io: source, jump: Arc::clone(&jump) }),
+        false => Source::Read(FromRead::new(source, &jump)?),
     };
     let reader = settings.core.from.visit(Open { source, settings: &settings, keep });
     let class = names().stream_class;
@@ -154,17 +203,6 @@ pub fn open(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let object = STREAM.wrap(class, Stream { inner: Some(inner), held, class });
     ruby::keep(string);
     Ok(object)
-}
-
-/// Returns a source that has a method `read`.
-///
-/// # Errors
-/// A `TypeError` for any other.
-pub fn readable(source: VALUE) -> Result<VALUE, Raise> {
-    match ruby::responds(source, names().id_read)? {
-        true => Ok(source),
-        false => Err(no_source(source)),
-    }
 }
 
 /// `stream.advance`: the next document's object, or the stream itself at the end. With `skip_bad`,

@@ -4,7 +4,7 @@
 use std::ffi::{c_char, c_int, c_long, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{NIL, VALUE};
+use super::{NIL, TRUE, VALUE, heap_kind, is_heap};
 
 /// A non-local exit (an exception, a `throw`, a `break`) that was caught on its way, and has to be
 /// resumed with [`resume`] once nothing is left to be dropped.
@@ -56,6 +56,16 @@ pub fn rescue(_jump: Jump) -> Option<VALUE> {
     // SAFETY: the lock; `nil` is always allowed.
     unsafe { rb_sys::rb_set_errinfo(NIL) };
     (error != NIL).then_some(error)
+}
+
+/// Returns whether a caught jump is an exception of this class.
+pub fn is_pending(_jump: Jump, class: VALUE) -> bool {
+    // SAFETY: the lock; no exception.
+    let error = unsafe { rb_sys::rb_errinfo() };
+    // What is thrown is no object: exceptions are of the type `T_OBJECT`.
+    let is_exception = is_heap(error) && heap_kind(error) == 1;
+    // SAFETY: the lock; no exception for an object and a class.
+    is_exception && unsafe { rb_sys::rb_obj_is_kind_of(error, class) == TRUE }
 }
 
 /// Raises an exception object.

@@ -87,6 +87,12 @@ pub fn responds(receiver: VALUE, method: ID) -> Result<bool, Jump> {
         .map(|answer| answer == TRUE)
 }
 
+/// Returns whether a method of this name is defined for an object, and not just answered by `method_missing`.
+pub fn defines(object: VALUE, name: ID) -> bool {
+    // SAFETY: the lock; no exception for a class.
+    is_heap(object) && unsafe { rb_sys::rb_method_boundp(super::heap_class(object), name, 0) != 0 }
+}
+
 /// Returns whether an object has a method of this name, even a private one. Checks only the method
 /// tables, unless the class has a custom `respond_to?`, which then counts as having it.
 pub fn has_method(object: VALUE, name: ID) -> bool {
