@@ -233,6 +233,27 @@ class DropInsTest < Minitest::Test
     assert_same_outcomes("psych", texts, { load: ->(one) { YAML.load(one) } })
   end
 
+  def test_a_frozen_stream_is_an_array_to_add_to
+    assert_same_outcomes("psych", ["a: 1\n---\nb: 2\n"], { stream: ->(text) { YAML.load_stream(text, freeze: true) } })
+  end
+
+  def test_symbols_in_other_encodings
+    symbols = ["é".encode("ISO-8859-1"), "日本".encode("Shift_JIS"), "x".encode("UTF-16LE"), "\xFF".b].map(&:to_sym)
+    objects = symbols.flat_map { |symbol| [{ symbol => 1 }, { "a" => symbol }] }
+    needs_oj
+    assert_same_outcomes("oj", objects, { compat: ->(one) { Oj.dump(one, mode: :compat) } })
+    assert_same_outcomes("json", objects, { generate: ->(one) { JSON.generate(one) } })
+  end
+
+  # Oj's first call differs from the others, in versions that escape U+2028 like the gem json: each in a process of its own.
+  def test_the_first_calls_of_oj_generate
+    needs_oj
+    calls = '4.times { p Oj.generate("a" => "\u2028") }'
+    lib = File.expand_path("../lib", __dir__)
+    outputs = ["oj", "regauge/compat/oj"].map { |name| IO.popen([RbConfig.ruby, "-W0", "-I#{lib}", "-r#{name}", "-e", calls], &:read) }
+    assert_equal(*outputs)
+  end
+
   def test_random_yaml
     options = { symbolize_names: true, freeze: true, aliases: true, permitted_classes: [Date, Time, Symbol] }
     assert_same_outcomes("psych", DropInsDocuments.yaml(3000, 22), {

@@ -184,6 +184,9 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
         if self.settings.symbols && ruby::text_kind(text) == Text::Utf8 {
             return self.sink.ext(Ext::Symbol(ruby::utf8_of(text)));
         }
+        if self.settings.plain.is_some() && ruby::text_kind(text) != Text::Utf8 {
+            return Err(not_plain());
+        }
         self.string(text)
     }
 
@@ -316,6 +319,8 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
                 Some(text) => self.sink.short_key(text),
                 None => self.sink.key(ruby::utf8_of(text)),
             },
+            // The other libraries differ in what becomes of it.
+            _ if text != key && self.settings.plain.is_some() => Err(not_plain()),
             _ => self.rare_key(text, depth),
         }
     }

@@ -50,8 +50,12 @@ module Regauge
 
           # Returns what writes for Oj.generate.
           def generator
-            @generator = usable { |sample| ::Oj.generate(sample) } if @generator.nil?
-            @generator
+            # The first call makes Oj stand in for json, and the others then escape as that does.
+            if @generator.nil?
+              @generator = false
+              return Library
+            end
+            @generator ||= usable { |sample| ::Oj.generate(sample) }
           end
 
           # Returns the mode of a call.
@@ -70,7 +74,7 @@ module Regauge
             @names = NAMES
             @writer = usable { |sample| ::Oj.dump(sample, mode: :compat) }
             @usual_reader, @usual_writer = @reader, @writer if compat?(@mode)
-            # Later: the first call of Oj.generate makes Oj stand in for json.
+            # Later: it takes calls of Oj.generate.
             @generator = nil
           end
 

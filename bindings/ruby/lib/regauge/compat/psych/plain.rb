@@ -39,7 +39,10 @@ module Regauge
           def load_all(yaml, options)
             known = options.all? { |name, _| %i[filename fallback symbolize_names freeze].include?(name) }
             values = known ? read(STREAMS[place(options)], yaml) : NOT
-            NOT.equal?(values) || values.empty? || values.include?(nil) ? NOT : values
+            return NOT if NOT.equal?(values) || values.empty? || values.include?(nil)
+
+            # Psych freezes the documents, and not the array of them.
+            values.frozen? ? values.dup : values
           end
 
           # Returns a document as Psych writes it; nil if Psych has to write it.
