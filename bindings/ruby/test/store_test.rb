@@ -336,6 +336,11 @@ class StoreTest < Minitest::Test
       assert_raises(ArgumentError) { series[2**63] = 1 }
       assert_raises(ArgumentError) { store.series("a\0b") }
       assert_raises(ArgumentError) { store.series("a", bucket: 0) }
+      error = assert_raises(ArgumentError) { store.series("a", bucket: 10**12) }
+      assert_equal "found a bucket of 1000000000000 seconds, expected at most 292 years", error.message
+      century = store.series("century", bucket: 200 * 365 * 86_400)
+      century[times[0]] = "in a long bucket"
+      assert_equal [times[0]], century.map(&:first)
     end
   end
 

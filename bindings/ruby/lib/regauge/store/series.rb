@@ -21,6 +21,8 @@ module Regauge
         @store = store
         @name = name
         @bucket = (bucket * 1_000_000_000).to_i
+        raise ArgumentError, "found a bucket of #{bucket} seconds, expected at most 292 years" if @bucket >= 2**63
+
         @whole = Native.series_range(@name, @bucket)
       end
 

@@ -272,7 +272,7 @@ fn range_of(from: VALUE, to: VALUE, prefix: VALUE) -> Result<Range, Raise> {
 
 fn series_of(name: VALUE, bucket: VALUE) -> Result<Series, Raise> {
     let name = word(name).ok_or_else(|| ruby::type_error("a series has a name"))?;
-    let bucket = ruby::small_integer(bucket).and_then(|bucket| u64::try_from(bucket).ok());
+    let bucket = integer_of(bucket).and_then(|bucket| u64::try_from(bucket).ok());
     let bucket = std::time::Duration::from_nanos(bucket.unwrap_or(0));
     Series::new(&name, bucket).map_err(|error| ruby::argument_error(&error.to_string()))
 }
@@ -280,18 +280,22 @@ fn series_of(name: VALUE, bucket: VALUE) -> Result<Series, Raise> {
 fn time_of(value: VALUE) -> Result<i64, Raise> {
     let beyond =
         || ruby::argument_error("found a time outside the range of a series, 1677 to 2262");
-    match ruby::small_integer(value) {
-        Some(time) => Ok(time),
-        None if ruby::is_integer(value) => {
-            let (negative, magnitude) = ruby::big_parts(value);
-            let mut bytes = [0; 8];
-            let room = bytes.get_mut(..magnitude.len()).ok_or_else(beyond)?;
-            room.copy_from_slice(&magnitude);
-            let number = i128::from(u64::from_le_bytes(bytes));
-            i64::try_from(if negative { -number } else { number }).map_err(|_| beyond())
-        }
-        None => Err(ruby::type_error("a time of a series is an Integer of nanoseconds")),
+    if ruby::small_integer(value).is_none() && !ruby::is_integer(value) {
+        return Err(ruby::type_error("a time of a series is an Integer of nanoseconds"));
     }
+    integer_of(value).ok_or_else(beyond)
+}
+
+/// Returns an Integer, if it fits.
+fn integer_of(value: VALUE) -> Option<i64> {
+    if let Some(number) = ruby::small_integer(value) {
+        return Some(number);
+    }
+    let (negative, magnitude) = ruby::is_integer(value).then(|| ruby::big_parts(value))?;
+    let mut bytes = [0; 8];
+    bytes.get_mut(..magnitude.len())?.copy_from_slice(&magnitude);
+    let number = i128::from(u64::from_le_bytes(bytes));
+    i64::try_from(if negative { -number } else { number }).ok()
 }
 
 /// `Native.series_key(name, bucket in nanoseconds, time in nanoseconds)`.
