@@ -14,6 +14,9 @@ pub fn run(arguments: &Man) -> Result {
     let commands: Vec<clap::Command> =
         root.get_subcommands().filter(|one| is_for_people(one)).cloned().collect();
     if let Some(folder) = &arguments.folder {
+        std::fs::create_dir_all(folder).map_err(|error| {
+            Failure::Io(format!("{}: cannot be created: {error}", folder.display()))
+        })?;
         for command in std::iter::once(root).chain(commands) {
             let name = command.get_display_name().unwrap_or(command.get_name()).to_owned();
             let destination = Destination::open(&folder.join(format!("{name}.1")), true)?;

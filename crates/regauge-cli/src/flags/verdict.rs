@@ -12,7 +12,7 @@ use regauge_measure::{Allow, Options, safety};
 pub enum SafetyArg {
     /// None, and known results are not looked up
     Off,
-    /// Within a quarter of the time budget; results are kept for the next run
+    /// None, but results that are known for these versions count
     Auto,
     /// With all libraries, discarding earlier results
     All,

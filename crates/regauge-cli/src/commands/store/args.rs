@@ -214,8 +214,8 @@ pub enum StoreCommand {
         #[arg(long, conflicts_with_all = ["prefix", "from_key", "to_key", "limit"])]
         collections: bool,
     },
-    /// Store every document of a file, in one transaction or, for a large file, in batches; one whose
-    /// key is there already replaces that value
+    /// Store every document of a file, in batches: those before a wrong one stay; one whose key is
+    /// there already replaces that value
     Import {
         #[command(flatten)]
         place: Place,

@@ -250,7 +250,7 @@ fn regexp_options(bits: u8) -> String {
     }
 }
 
-/// Returns the bits for those letters: the inverse of [`regexp_options`].
+/// Returns the bits for the letters of a regular expression, as Marshal writes them.
 pub fn regexp_bits(options: &str) -> Option<u8> {
     if let Ok(bits) = options.parse() {
         return Some(bits);
