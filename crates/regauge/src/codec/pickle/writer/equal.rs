@@ -50,17 +50,17 @@ struct Keys {
 }
 
 /// A number as Python compares it: exactly, whatever its types are.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Number {
     Integer(i128),
     /// The bits of a double that is no integer.
     Double(u64),
-    /// The digits and the exponent of what is neither.
-    Decimal(Digits),
+    /// What is neither: its [`Digits`], as a hash.
+    Decimal(u64),
 }
 
 /// The digits of a number without zeros at the ends, and its power of ten.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 struct Digits {
     is_negative: bool,
     digits: String,
@@ -84,9 +84,11 @@ impl EqualKeys {
     /// Adds a key of the map at this depth; returns whether Python takes it for another one that came before. A key
     /// that occurs twice as the same is none of these.
     pub(super) fn add(&mut self, depth: usize, key: &Value) -> Option<Clash> {
-        let Some((number, kind)) = numeric(key) else { return self.add_rest(depth, key) };
+        let Some((number, kind)) = numeric(key, &self.hasher) else {
+            return self.add_rest(depth, key);
+        };
         let spelling = match key {
-            Value::Decimal(text) => self.hash(|hasher| text.hash(hasher)),
+            Value::Decimal(text) => self.hasher.hash_one(text),
             _ => 0,
         };
         let form = (kind, spelling);
@@ -97,7 +99,7 @@ impl EqualKeys {
             map.integers.extend(map.first.drain(..).map(i128::from));
             self.count += map.integers.len();
         }
-        if map.has_other(&number, form) {
+        if map.has_other(number, form) {
             return Some(Clash::Equal);
         }
         let own = 1 << kind as u8;
@@ -121,8 +123,9 @@ impl EqualKeys {
         if !may_equal {
             return None;
         }
-        let compared = self.hash(|hasher| hash_compared(key, hasher));
-        let written = self.hash(|hasher| key.to_string().hash(hasher));
+        let mut compared = self.hasher.build_hasher();
+        hash_compared(key, &self.hasher, &mut compared);
+        let (compared, written) = (compared.finish(), self.hasher.hash_one(key.to_string()));
         self.open(depth);
         let map = self.maps.last_mut()?;
         if let Some(first) = map.rest.get(&compared) {
@@ -149,12 +152,6 @@ impl EqualKeys {
         }
     }
 
-    fn hash(&self, write: impl FnOnce(&mut DefaultHasher)) -> u64 {
-        let mut hasher = self.hasher.build_hasher();
-        write(&mut hasher);
-        hasher.finish()
-    }
-
     /// Forgets the maps from this depth on: they have ended.
     #[inline]
     pub(super) fn close(&mut self, depth: usize) {
@@ -166,14 +163,14 @@ impl EqualKeys {
 
 impl Keys {
     /// Returns whether the number is remembered, written in another way.
-    fn has_other(&self, number: &Number, form: Form) -> bool {
+    fn has_other(&self, number: Number, form: Form) -> bool {
         if !self.others.is_empty()
-            && let Some(other) = self.others.get(number)
+            && let Some(other) = self.others.get(&number)
         {
             return *other != form;
         }
         match number {
-            Number::Integer(integer) if form.0 != Kind::Integer => self.integers.contains(integer),
+            Number::Integer(integer) if form.0 != Kind::Integer => self.integers.contains(&integer),
             _ => false,
         }
     }
@@ -188,13 +185,13 @@ impl Keys {
                 }
                 _ => self.integers.insert(integer),
             },
-            (number, _) => self.others.insert(number, form).is_none(),
+            _ => self.others.insert(number, form).is_none(),
         }
     }
 }
 
 /// Returns the number that Python compares, and how it is written.
-fn numeric(key: &Value) -> Option<(Number, Kind)> {
+fn numeric(key: &Value, hasher: &RandomState) -> Option<(Number, Kind)> {
     Some(match key {
         Value::Bool(v) => (Number::Integer(i128::from(*v)), Kind::Bool),
         Value::Int(v) => (Number::Integer(i128::from(*v)), Kind::Integer),
@@ -202,27 +199,28 @@ fn numeric(key: &Value) -> Option<(Number, Kind)> {
         Value::BigInt { negative, magnitude } => {
             let number = match number::to_i128(*negative, magnitude) {
                 Some(integer) => Number::Integer(integer),
-                None => {
-                    exact(&number::big_int_text(BigInt::Binary { negative: *negative, magnitude }))?
-                }
+                None => exact(
+                    &number::big_int_text(BigInt::Binary { negative: *negative, magnitude }),
+                    hasher,
+                )?,
             };
             (number, Kind::Integer)
         }
-        Value::F32(v) => double(number::widened(*v))?,
-        Value::F64(v) => double(*v)?,
-        Value::Decimal(text) => (exact(text)?, Kind::Decimal),
+        Value::F32(v) => double(number::widened(*v), hasher)?,
+        Value::F64(v) => double(*v, hasher)?,
+        Value::Decimal(text) => (exact(text, hasher)?, Kind::Decimal),
         _ => return None,
     })
 }
 
 /// Returns the number of a double; `None` for a NaN, which equals nothing.
-fn double(v: f64) -> Option<(Number, Kind)> {
+fn double(v: f64, hasher: &RandomState) -> Option<(Number, Kind)> {
     /// 2¹²⁷.
     const LIMIT: f64 = 170_141_183_460_469_231_731_687_303_715_884_105_728.0;
     let kind = if v == 0.0 && v.is_sign_negative() { Kind::NegativeZero } else { Kind::Double };
     let number = match v.fract() == 0.0 {
         true if v.abs() < LIMIT => Number::Integer(v as i128),
-        true => exact(&format!("{v:.0}"))?,
+        true => exact(&format!("{v:.0}"), hasher)?,
         false if v.is_nan() => return None,
         false => Number::Double(v.to_bits()),
     };
@@ -230,7 +228,7 @@ fn double(v: f64) -> Option<(Number, Kind)> {
 }
 
 /// Returns the number that a decimal text stands for; `None` for a NaN.
-fn exact(text: &str) -> Option<Number> {
+fn exact(text: &str, hasher: &RandomState) -> Option<Number> {
     /// How many digits after the point a double may have.
     const FRACTION_MAX: usize = 1074;
     let near: f64 = text.parse().ok()?;
@@ -240,10 +238,16 @@ fn exact(text: &str) -> Option<Number> {
     if let Some(integer) = digits.integer() {
         return Some(Number::Integer(integer));
     }
+    // The last digit of a double's fraction is a 5.
     let is_double = digits.exponent < 0
+        && digits.digits.ends_with('5')
         && near.is_finite()
         && Digits::of(&format!("{near:.FRACTION_MAX$}")).as_ref() == Some(&digits);
-    Some(if is_double { Number::Double(near.to_bits()) } else { Number::Decimal(digits) })
+    Some(if is_double {
+        Number::Double(near.to_bits())
+    } else {
+        Number::Decimal(hasher.hash_one(digits))
+    })
 }
 
 impl Digits {
@@ -282,8 +286,8 @@ impl Digits {
 }
 
 /// Hashes what Python compares of a key.
-fn hash_compared(key: &Value, hasher: &mut DefaultHasher) {
-    if let Some((number, _)) = numeric(key) {
+fn hash_compared(key: &Value, state: &RandomState, hasher: &mut DefaultHasher) {
+    if let Some((number, _)) = numeric(key, state) {
         return number.hash(hasher);
     }
     match key {
@@ -295,25 +299,25 @@ fn hash_compared(key: &Value, hasher: &mut DefaultHasher) {
             },
             _ => key.to_string().hash(hasher),
         },
-        Value::Anchor(_, inner) => hash_compared(inner, hasher),
+        Value::Anchor(_, inner) => hash_compared(inner, state, hasher),
         Value::Array(elements) => {
             elements.len().hash(hasher);
-            elements.iter().for_each(|one| hash_compared(one, hasher));
+            elements.iter().for_each(|one| hash_compared(one, state, hasher));
         }
         Value::Typed(t, inner) => match (t.kind.as_str(), &**inner) {
-            ("tuple" | "fold", inner) => hash_compared(inner, hasher),
+            ("tuple" | "fold", inner) => hash_compared(inner, state, hasher),
             ("frozenset", Value::Array(elements)) => {
                 // In any order.
                 let hash = |one| {
-                    let mut hasher = DefaultHasher::new();
-                    hash_compared(one, &mut hasher);
+                    let mut hasher = state.build_hasher();
+                    hash_compared(one, state, &mut hasher);
                     hasher.finish()
                 };
                 elements.iter().fold(0, |sum: u64, one| sum.wrapping_add(hash(one))).hash(hasher);
             }
             (_, inner) => {
                 format!("{t:?}").hash(hasher);
-                hash_compared(inner, hasher);
+                hash_compared(inner, state, hasher);
             }
         },
         key => key.to_string().hash(hasher),
