@@ -270,6 +270,19 @@ class CodecTest < Minitest::Test
     assert_raises(TypeError) { R::JSON.load(nil) }
   end
 
+  def test_a_symbol_and_the_same_text_are_no_two_keys
+    [R::JSON, R::MessagePack, R::TOML].each do |codec|
+      [{ a: 1, "a" => 2 }, { "b" => 1, "a" => { "a" => 1, b: 2, a: 3 } }].each do |hash|
+        error = assert_raises(R::EncodeError) { codec.dump(hash) }
+        words = codec == R::TOML ? 'the key "a" a second time' : 'the keys :a and "a" in one Hash'
+        assert_includes error.message, words
+      end
+      hash = { a: 1, "b" => { "a" => 2, c: { "c" => 1 } } }
+      assert_equal({ "a" => 1, "b" => { "a" => 2, "c" => { "c" => 1 } } }, codec.load(codec.dump(hash)))
+    end
+    assert_equal({ a: 1, "a" => 2 }, R::Marshal.load(R::Marshal.dump({ a: 1, "a" => 2 })))
+  end
+
   def test_duplicate_keys
     text = '{"a":1,"b":2,"a":3}'
     assert_equal({ "a" => 3, "b" => 2 }, R::JSON.load(text))

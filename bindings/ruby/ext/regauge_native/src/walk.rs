@@ -5,6 +5,8 @@
 //! jump is held until everything owned by Rust is dropped. The walk recurses, within the limit on
 //! depth.
 
+use std::collections::HashSet;
+
 use regauge::fidelity::LossKind;
 use regauge::path::{Path, Step};
 use regauge::{
@@ -53,13 +55,20 @@ pub struct Walk<'a, S: ?Sized> {
     /// The steps to the value that failed, innermost first.
     steps: Vec<Step>,
     checks: Checks,
+    /// Which kinds of keys the innermost hash has had: [`TEXT`] and [`SYMBOL`].
+    kinds: u8,
 }
+
+/// A key that is text.
+const TEXT: u8 = 1;
+/// A key that is a symbol, written as text.
+const SYMBOL: u8 = 2;
 
 impl<'a, S: Sink + ?Sized> Walk<'a, S> {
     /// Creates a walk with these settings.
     pub fn new(sink: &'a mut S, settings: &'a Settings) -> Walk<'a, S> {
         let checks = Checks::new(settings);
-        Walk { sink, settings, jump: None, runs: 0, steps: Vec::new(), checks }
+        Walk { sink, settings, jump: None, runs: 0, steps: Vec::new(), checks, kinds: 0 }
     }
 
     /// Walks one document.
@@ -259,7 +268,7 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
         self.checks.enter(hash, ruby::hash_size(hash) == 0)?;
         let Some(mut pairs) = ruby::Pairs::of(hash) else { return self.asked_hash(hash, depth) };
         self.sink.begin_map(Some(pairs.count() as u64))?;
-        let runs = self.runs;
+        let (runs, outer) = (self.runs, std::mem::take(&mut self.kinds));
         while let Some((key, value)) = pairs.next_after(self.runs != runs) {
             if let Err(error) = self.key(key, depth).and_then(|()| self.value(value, depth)) {
                 return Err(self.failed_under(error, key));
@@ -268,7 +277,18 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
         if !pairs.are_whole_after(self.runs != runs) {
             return Err(changed());
         }
+        self.end_keys(hash, outer)?;
         self.sink.end_map()
+    }
+
+    /// Refuses a symbol as a key beside the same text; the hash around has had the keys `outer`.
+    #[inline(always)]
+    fn end_keys(&mut self, hash: VALUE, outer: u8) -> Result {
+        let kinds = std::mem::replace(&mut self.kinds, outer);
+        match kinds == TEXT | SYMBOL && self.settings.plain.is_none() {
+            true => check_keys(hash),
+            false => Ok(()),
+        }
     }
 
     /// Walks a hash whose pairs only Ruby can enumerate.
@@ -277,6 +297,7 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
         let count = ruby::hash_size(hash);
         self.sink.begin_map(Some(count as u64))?;
         let (mut result, mut found) = (Ok(()), 0);
+        let outer = std::mem::take(&mut self.kinds);
         ruby::each_pair(hash, |key, value| {
             found += 1;
             if let Err(error) = self.key(key, depth).and_then(|()| self.value(value, depth)) {
@@ -288,6 +309,7 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
         if found != count {
             return Err(changed());
         }
+        self.end_keys(hash, outer)?;
         self.sink.end_map()
     }
 
@@ -313,6 +335,7 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
         if text != key && self.settings.symbols {
             return self.rare_key(key, depth);
         }
+        self.kinds |= if text == key { TEXT } else { SYMBOL };
         self.checks.key(key, text)?;
         match ruby::text_kind(text) {
             Text::Utf8 => match ruby::short_of(text) {
@@ -535,6 +558,31 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
         ruby::keep(arguments);
         result
     }
+}
+
+/// Refuses a hash with a symbol and the same text as keys.
+#[cold]
+#[inline(never)]
+fn check_keys(hash: VALUE) -> Result {
+    let (mut names, mut twice) = (HashSet::new(), None);
+    ruby::each_pair(hash, |key, _| {
+        let text = ruby::text_of_key(key);
+        if let Some(text) = text.filter(|text| *text != key) {
+            names.insert(ruby::bytes_of(text).to_vec());
+        }
+        true
+    });
+    ruby::each_pair(hash, |key, _| {
+        if ruby::is_string(key) && names.contains(ruby::bytes_of(key)) {
+            twice = word(key);
+        }
+        twice.is_none()
+    });
+    let Some(name) = twice else { return Ok(()) };
+    let message = format!(
+        "found the keys :{name} and {name:?} in one Hash, which are written as the same text"
+    );
+    Err(Error::unrepresentable(message).hint("rename one of the two"))
 }
 
 #[cold]
