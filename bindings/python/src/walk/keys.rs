@@ -68,7 +68,8 @@ impl<'py> Walker<'py> {
             && self.values.is_none()
         {
             let nearest = self.nearest(&value, sink.fidelity());
-            if is_odd || nearest.is_some() {
+            let is_text = matches!(value, Value::Text(_));
+            if nearest.is_some() || is_odd && (is_text || !has_own_values(key)) {
                 self.check_key(keys, key, nearest.as_ref().unwrap_or(&value))?;
             }
         }
@@ -159,6 +160,13 @@ impl<'py> Walker<'py> {
         let has_changed = container::dict_len(object) != count;
         self.end_dict(object, 0, has_changed, sink)
     }
+}
+
+/// Returns whether a key is of a class of Python's library that compares its values as the formats do, if it is not
+/// written as text.
+fn has_own_values(key: &Object<'_>) -> bool {
+    let module = key.get_type().module();
+    module.is_ok_and(|name| matches!(name.to_str(), Ok("datetime" | "uuid" | "decimal")))
 }
 
 /// Returns the keys of an OrderedDict in its order, whatever a subclass says.
