@@ -364,6 +364,7 @@ fn keys_that_python_takes_for_one_are_refused() {
     ]);
     check_all(&outer);
     write(&map(&[Value::Int(1), Value::Int(1)]), 4).unwrap();
+    write(&map(&[tuple(vec![]), frozen(&[]), Value::Int(0), Value::Text("".into())]), 4).unwrap();
     // A decimal is compared as it is, not as the double next to it.
     write(&map(&[decimal("0.1"), Value::F64(0.1), decimal("1E-400"), Value::Int(0)]), 4).unwrap();
     write(&map(&[decimal("1E+400"), Value::F64(f64::INFINITY), decimal("1E+401")]), 4).unwrap();

@@ -291,17 +291,17 @@ fn hash_compared(key: &Value, state: &RandomState, hasher: &mut DefaultHasher) {
         return number.hash(hasher);
     }
     match key {
-        Value::Timestamp(at) => (at.seconds, at.nanoseconds / 1000).hash(hasher),
+        Value::Timestamp(at) => ("time", at.seconds, at.nanoseconds / 1000).hash(hasher),
         Value::Ext(one) => match one.as_ext() {
             Ext::OffsetDateTime(text) => match times::instant(text) {
-                Some(at) => at.hash(hasher),
+                Some((seconds, microseconds)) => ("time", seconds, microseconds).hash(hasher),
                 None => text.hash(hasher),
             },
             _ => key.to_string().hash(hasher),
         },
         Value::Anchor(_, inner) => hash_compared(inner, state, hasher),
         Value::Array(elements) => {
-            elements.len().hash(hasher);
+            ("tuple", elements.len()).hash(hasher);
             elements.iter().for_each(|one| hash_compared(one, state, hasher));
         }
         Value::Typed(t, inner) => match (t.kind.as_str(), &**inner) {
@@ -313,7 +313,8 @@ fn hash_compared(key: &Value, state: &RandomState, hasher: &mut DefaultHasher) {
                     hash_compared(one, state, &mut hasher);
                     hasher.finish()
                 };
-                elements.iter().fold(0, |sum: u64, one| sum.wrapping_add(hash(one))).hash(hasher);
+                let sum = elements.iter().fold(0, |sum: u64, one| sum.wrapping_add(hash(one)));
+                ("frozenset", elements.len(), sum).hash(hasher);
             }
             (_, inner) => {
                 format!("{t:?}").hash(hasher);
