@@ -9,6 +9,7 @@
 //! and a key that the column takes for another cannot be put.
 
 mod cells;
+mod connect;
 mod patience;
 mod recent;
 mod sql;
@@ -18,18 +19,17 @@ mod writer;
 mod writing;
 
 use std::cell::RefCell;
-use std::fs::OpenOptions;
 use std::path::Path;
 use std::sync::Arc;
 
-use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, Row};
 
 use super::column::{Key, Stored};
 use super::{Change, Engine, Layout, Order, Pair, Range};
 use crate::error::{Error, Result, shown};
 pub(super) use cells::SqliteCells;
-use patience::{PATIENCE, wait_for_others};
+use connect::{connect, unopened};
+use patience::PATIENCE;
 use recent::Recent;
 use sql::{
     Texts, exact, identifier, key_bytes, literal, quoted, same, stored_bytes, table_of, text_view,
@@ -103,18 +103,9 @@ impl Sqlite {
             )));
         }
         let doing = format!("open {path}");
-        let flags = more
-            | OpenFlags::SQLITE_OPEN_READ_WRITE
-            | OpenFlags::SQLITE_OPEN_URI
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let failed = |error| unopened(path, &doing, error);
-        let connection = Connection::open_with_flags(Path::new(path), flags).map_err(failed)?;
-        wait_for_others(&connection).map_err(failed)?;
+        let connection = connect(path, more | OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(failed)?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
-        // Otherwise a misspelt column in double quotes would be read as a string.
-        for one in [DbConfig::SQLITE_DBCONFIG_DQS_DML, DbConfig::SQLITE_DBCONFIG_DQS_DDL] {
-            connection.set_db_config(one, false).map_err(failed)?;
-        }
         // A file created by another program keeps its journal mode.
         let tables: i64 = connection
             .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
@@ -575,24 +566,6 @@ impl Engine for Sqlite {
             .and_then(Iterator::collect)
             .map_err(failed("read the notes"))?;
         Ok(names.into_iter().filter(|name| name.starts_with(prefix)).collect())
-    }
-}
-
-/// Returns the error for a file that cannot be opened. SQLite does not say that it is read-only, which a
-/// file in WAL mode cannot be: its index is another file.
-fn unopened(path: &str, doing: &str, error: rusqlite::Error) -> Error {
-    let is_closed = code(&error) == Some(ErrorCode::CannotOpen);
-    match is_closed.then(|| OpenOptions::new().append(true).open(path)) {
-        Some(Err(found)) if found.kind() == std::io::ErrorKind::ReadOnlyFilesystem => {
-            Error::Engine {
-                doing: doing.to_owned(),
-                message:
-                    "the file system is read-only, and a file in WAL mode needs others beside it"
-                        .to_owned(),
-                passing: false,
-            }
-        }
-        _ => failed(doing)(error),
     }
 }
 

@@ -5,7 +5,7 @@
 //! jump is held until everything owned by Rust is dropped. The walk recurses, within the limit on
 //! depth.
 
-use std::collections::HashSet;
+mod keys;
 
 use regauge::fidelity::LossKind;
 use regauge::path::{Path, Step};
@@ -17,6 +17,7 @@ use crate::names::names;
 use crate::options::{Settings, word};
 use crate::plain::{Checks, not_plain};
 use crate::ruby::{self, Jump, NIL, Text, VALUE};
+use keys::{SYMBOL, TEXT};
 
 const T_FLOAT: u32 = 4;
 const T_STRING: u32 = 5;
@@ -58,11 +59,6 @@ pub struct Walk<'a, S: ?Sized> {
     /// Which kinds of keys the innermost hash has had: [`TEXT`] and [`SYMBOL`].
     kinds: u8,
 }
-
-/// A key that is text.
-const TEXT: u8 = 1;
-/// A key that is a symbol, written as text.
-const SYMBOL: u8 = 2;
 
 impl<'a, S: Sink + ?Sized> Walk<'a, S> {
     /// Creates a walk with these settings.
@@ -286,7 +282,7 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
     fn end_keys(&mut self, hash: VALUE, outer: u8) -> Result {
         let kinds = std::mem::replace(&mut self.kinds, outer);
         match kinds == TEXT | SYMBOL && self.settings.plain.is_none() {
-            true => check_keys(hash),
+            true => keys::check(hash),
             false => Ok(()),
         }
     }
@@ -558,31 +554,6 @@ impl<'a, S: Sink + ?Sized> Walk<'a, S> {
         ruby::keep(arguments);
         result
     }
-}
-
-/// Refuses a hash with a symbol and the same text as keys.
-#[cold]
-#[inline(never)]
-fn check_keys(hash: VALUE) -> Result {
-    let (mut names, mut twice) = (HashSet::new(), None);
-    ruby::each_pair(hash, |key, _| {
-        let text = ruby::text_of_key(key);
-        if let Some(text) = text.filter(|text| *text != key) {
-            names.insert(ruby::bytes_of(text).to_vec());
-        }
-        true
-    });
-    ruby::each_pair(hash, |key, _| {
-        if ruby::is_string(key) && names.contains(ruby::bytes_of(key)) {
-            twice = word(key);
-        }
-        twice.is_none()
-    });
-    let Some(name) = twice else { return Ok(()) };
-    let message = format!(
-        "found the keys :{name} and {name:?} in one Hash, which are written as the same text"
-    );
-    Err(Error::unrepresentable(message).hint("rename one of the two"))
 }
 
 #[cold]

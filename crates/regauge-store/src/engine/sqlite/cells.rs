@@ -3,11 +3,10 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _};
 
-use super::patience::wait_for_others;
+use super::connect::connect;
 use super::sql::{identifier, literal};
 use super::writing::Writing;
 use super::{code, failed};
@@ -48,7 +47,7 @@ impl SqliteCells {
         if !path.starts_with("file:") && !Path::new(path).is_file() {
             return Err(Error::Absent(format!("no such file: {path}")));
         }
-        let connection = connect(path, access).map_err(failed(&format!("open {path}")))?;
+        let connection = open(path, access).map_err(failed(&format!("open {path}")))?;
         let columns = columns(&connection, column)?;
         cells::check_names(column, None, &names(&columns))?;
         let key = cells::key_of(column, &primary(&columns))?;
@@ -217,21 +216,12 @@ impl Cells for SqliteCells {
     }
 }
 
-fn connect(path: &str, access: Access) -> rusqlite::Result<Connection> {
-    let mode = match access {
-        Access::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
-        Access::Write => OpenFlags::SQLITE_OPEN_READ_WRITE,
-    };
-    let flags = mode | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(Path::new(path), flags)?;
-    wait_for_others(&connection)?;
-    // Otherwise a misspelt column in double quotes would be read as a string.
-    for one in [DbConfig::SQLITE_DBCONFIG_DQS_DML, DbConfig::SQLITE_DBCONFIG_DQS_DDL] {
-        connection.set_db_config(one, false)?;
+fn open(path: &str, access: Access) -> rusqlite::Result<Connection> {
+    if access == Access::Read {
+        return connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY);
     }
-    if access == Access::Write {
-        connection.execute_batch("PRAGMA synchronous = FULL")?;
-    }
+    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    connection.execute_batch("PRAGMA synchronous = FULL")?;
     Ok(connection)
 }
 

@@ -109,24 +109,16 @@ impl Dumper {
         self.deeper(|dumper| match kind.as_str() {
             "object" => dumper.fields(OBJECT, name, value),
             "struct" => dumper.fields(STRUCT, name, value),
-            "marshal_dump" => {
-                dumper.named(USER_MARSHAL, name)?;
-                dumper.value(value)
-            }
-            "data" => {
-                dumper.named(DATA, name)?;
+            "marshal_dump" | "data" => {
+                dumper.named(if kind == "data" { DATA } else { USER_MARSHAL }, name)?;
                 dumper.value(value)
             }
             "dump" => {
                 dumper.named(USER_DUMP, name)?;
                 dumper.plain_bytes(value)
             }
-            "subclass" => {
-                dumper.named(USER_CLASS, name)?;
-                dumper.inside(value)
-            }
-            "extended" => {
-                dumper.named(EXTENDED, name)?;
+            "subclass" | "extended" => {
+                dumper.named(if kind == "subclass" { USER_CLASS } else { EXTENDED }, name)?;
                 dumper.inside(value)
             }
             "regexp" => {
