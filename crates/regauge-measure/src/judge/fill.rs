@@ -236,11 +236,11 @@ pub(crate) fn note_safety(
     names: &[(Runtime, String)],
     tried: Vec<Option<safety::Found>>,
 ) {
-    let mut no_time = 0;
+    let mut untested = 0;
     for ((runtime, name), found) in names.iter().zip(tried) {
         match found {
             None => {}
-            Some(safety::Found::NoTime) => no_time += 1,
+            Some(safety::Found::NotTested) => untested += 1,
             Some(safety::Found::Failed(why)) => report
                 .notes
                 .push(format!("{name} ({}) could not be safety-tested: {why}", runtime.name())),
@@ -255,10 +255,10 @@ pub(crate) fn note_safety(
             }
         }
     }
-    if no_time > 0 {
-        let (who, them) = match no_time {
+    if untested > 0 {
+        let (who, them) = match untested {
             1 => ("1 contender has".to_owned(), "it"),
-            _ => (format!("{no_time} contenders have"), "them"),
+            _ => (format!("{untested} contenders have"), "them"),
         };
         report.notes.push(format!(
             "{who} not been safety-tested in this version; --safety all tests {them}."

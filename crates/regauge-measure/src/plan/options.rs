@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use regauge::Format;
 
@@ -232,18 +232,6 @@ pub enum When {
     All,
     /// Tests all contenders again, and times nothing.
     Only,
-}
-
-impl When {
-    /// Returns the time until which a trial may begin.
-    pub(crate) fn deadline(self) -> Option<Instant> {
-        (self == When::Auto).then(Instant::now)
-    }
-
-    /// Returns whether an earlier result counts.
-    pub(crate) fn reads_cache(self) -> bool {
-        self == When::Auto
-    }
 }
 
 /// What may win although it is refused by default.

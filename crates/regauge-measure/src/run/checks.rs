@@ -258,15 +258,16 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Gives hostile documents to every contender that runs, as many at a time as there are
-    /// cores. In the order of the contenders; nothing for those that do not run.
+    /// Returns what hostile documents do to every contender that runs, in the order of the contenders:
+    /// what is known, or what a trial of each shows, as many at a time as there are cores.
     pub(crate) fn safety(
         &self,
         outcomes: &[Outcome],
         progress: &mut dyn Progress,
     ) -> Result<Vec<Option<safety::Found>>, Error> {
         let mut found = vec![None; outcomes.len()];
-        if self.options.safety == When::Off || self.options.is_stopped() {
+        let when = self.options.safety;
+        if when == When::Off || self.options.is_stopped() {
             return Ok(found);
         }
         let hello = |index: usize| match &outcomes[index] {
@@ -278,18 +279,27 @@ impl Check<'_> {
         let which: Vec<usize> =
             (0..outcomes.len()).filter(|index| hello(*index).is_some()).collect();
         let trial = safety::Trial {
-            when: self.options.safety,
-            deadline: self.options.safety.deadline(),
             cache: self.options.cache_dir.as_deref(),
             gadgets: self.work.join("payloads"),
             patience: self.options.patience,
         };
+        let one = |index: usize| {
+            let hello = hello(index).expect("those without were left out");
+            (&self.contenders[index], &self.launches[index], hello)
+        };
+        if when == When::Auto {
+            for index in which {
+                let (contender, launch, hello) = one(index);
+                found[index] = Some(trial.known(contender, launch, hello));
+            }
+            return Ok(found);
+        }
         let results = self.each(&which, Stage::Safety, progress, &|index, folder| {
             if self.options.is_stopped() {
-                return safety::Found::NoTime;
+                return safety::Found::NotTested;
             }
-            let hello = hello(index).expect("those without were left out");
-            trial.of(&self.contenders[index], &self.launches[index], hello, folder)
+            let (contender, launch, hello) = one(index);
+            trial.of(contender, launch, hello, folder)
         })?;
         for (index, result) in which.into_iter().zip(results) {
             found[index] = Some(result);

@@ -38,9 +38,6 @@ const TRIALS: u32 = 2;
 
 /// The inputs of a test, except for the contender.
 pub(crate) struct Trial<'t> {
-    pub when: When,
-    /// No trial begins after it.
-    pub deadline: Option<Instant>,
     /// Where the cache is.
     pub cache: Option<&'t Path>,
     /// The unpacked folder of `lab/payloads`.
@@ -53,13 +50,23 @@ pub(crate) struct Trial<'t> {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Found {
     Safety(Box<Safety>),
-    /// There was no time left.
-    NoTime,
+    /// Nothing is known, and nothing was tried.
+    NotTested,
     /// The contender could not be tested.
     Failed(String),
 }
 
 impl Trial<'_> {
+    /// Returns what is known of these versions, from earlier runs or built into the binary.
+    pub(crate) fn known(&self, contender: &Contender, launch: &Launch, hello: &Hello) -> Found {
+        let key = key(contender, launch, hello);
+        let earlier = self.file(contender, &key).and_then(|file| remembered(&file, &key));
+        match earlier.or_else(|| known::of(contender, hello)) {
+            Some(safety) => Found::Safety(Box::new(safety)),
+            None => Found::NotTested,
+        }
+    }
+
     /// Tests one contender in `folder`, which the caller owns and removes.
     pub(crate) fn of(
         &self,
@@ -68,26 +75,11 @@ impl Trial<'_> {
         hello: &Hello,
         folder: &Path,
     ) -> Found {
-        let key = key(contender, launch, hello);
-        let file = self.cache.map(|folder| folder.join(file_name(contender, &key)));
-        if let Some(file) = file.as_ref().filter(|_| self.when.reads_cache())
-            && let Some(safety) = remembered(file, &key)
-        {
-            return Found::Safety(Box::new(safety));
-        }
-        if self.when.reads_cache()
-            && let Some(safety) = known::of(contender, hello)
-        {
-            return Found::Safety(Box::new(safety));
-        }
-        if self.is_over() {
-            return Found::NoTime;
-        }
         match self.try_out(contender, launch, folder, Bounds::default()) {
-            Ok(None) => Found::NoTime,
-            Ok(Some(safety)) => {
-                if let Some(file) = &file {
-                    remember(file, &key, &safety);
+            Ok(safety) => {
+                let key = key(contender, launch, hello);
+                if let Some(file) = self.file(contender, &key) {
+                    remember(&file, &key, &safety);
                 }
                 Found::Safety(Box::new(safety))
             }
@@ -95,28 +87,27 @@ impl Trial<'_> {
         }
     }
 
-    fn is_over(&self) -> bool {
-        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    /// Returns the file of the cache for a contender.
+    fn file(&self, contender: &Contender, key: &str) -> Option<PathBuf> {
+        self.cache.map(|folder| folder.join(file_name(contender, key)))
     }
 
-    /// Tries everything out; returns nothing if time ran out on the way.
+    /// Tries everything out.
     fn try_out(
         &self,
         contender: &Contender,
         launch: &Launch,
         folder: &Path,
         bounds: Bounds,
-    ) -> Result<Option<Safety>, Trouble> {
+    ) -> Result<Safety, Trouble> {
         let format = kind_of(contender.wire.name());
-        let Some(mut safety) = self.try_format(format, launch, folder, bounds)? else {
-            return Ok(None);
-        };
+        let mut safety = self.try_format(format, launch, folder, bounds)?;
         if let Some(told) = &contender.limits {
             let found = std::mem::take(&mut safety.limits);
             safety.limits =
                 if found.is_empty() { told.clone() } else { format!("{found}; {told}") };
         }
-        Ok(Some(safety))
+        Ok(safety)
     }
 
     fn try_format(
@@ -125,7 +116,7 @@ impl Trial<'_> {
         launch: &Launch,
         folder: &Path,
         bounds: Bounds,
-    ) -> Result<Option<Safety>, Trouble> {
+    ) -> Result<Safety, Trouble> {
         let failed = |error: std::io::Error| {
             Trouble::Raised(format!("cannot make a sandbox in {}: {error}", folder.display()))
         };
@@ -134,27 +125,17 @@ impl Trial<'_> {
         let payloads = payloads::of(format);
         let mut results = Vec::with_capacity(payloads.len());
         for payload in &payloads {
-            if self.is_over() {
-                return Ok(None);
-            }
             results.push(prober.payload(payload)?);
         }
         let documents = bombs::of(format);
         let mut outcomes = Vec::with_capacity(documents.len());
         for bomb in &documents {
-            if self.is_over() {
-                return Ok(None);
-            }
             outcomes.push(prober.bomb(&bomb.document)?);
         }
         // What a library does with the greatest tells most; where its limit is takes tries.
         let give_up = Instant::now() + Duration::from_secs(15);
-        let give_up = self.deadline.map_or(give_up, |deadline| deadline.min(give_up));
         let limits = limits::find(&mut prober, &documents, &outcomes, give_up)?;
         prober.stop();
-        if self.is_over() {
-            return Ok(None);
-        }
         let (reach, proof) = proof(&payloads, &results, format);
         let runs_code = (!payloads.is_empty()).then_some(reach >= Reach::Methods);
         let bombs = documents
@@ -169,7 +150,7 @@ impl Trial<'_> {
                 peak_bytes: tried.peak,
             })
             .collect();
-        Ok(Some(Safety { runs_code, reach, proof, bombs, limits: limits.join("; ") }))
+        Ok(Safety { runs_code, reach, proof, bombs, limits: limits.join("; ") })
     }
 }
 

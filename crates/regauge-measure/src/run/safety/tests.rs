@@ -27,23 +27,14 @@ fn launch(adapter: &str) -> Launch {
     }
 }
 
-fn trial(when: When, cache: Option<&Path>) -> Trial<'_> {
-    Trial {
-        when,
-        deadline: None,
-        cache,
-        gadgets: root().join("lab/payloads"),
-        patience: Duration::from_secs(60),
-    }
+fn trial(cache: Option<&Path>) -> Trial<'_> {
+    Trial { cache, gadgets: root().join("lab/payloads"), patience: Duration::from_secs(60) }
 }
 
 fn tried(adapter: &str, format: &str) -> Safety {
     let folder = tempfile::tempdir().unwrap();
     let bounds = Bounds::default();
-    trial(When::All, None)
-        .try_format(format, &launch(adapter), folder.path(), bounds)
-        .unwrap()
-        .expect("there is no deadline")
+    trial(None).try_format(format, &launch(adapter), folder.path(), bounds).unwrap()
 }
 
 fn prober(adapter: &str, folder: &Path, bounds: Bounds) -> Prober {
@@ -203,25 +194,17 @@ fn what_was_found_is_remembered_by_its_versions() {
     assert_eq!(honest.runtime, Runtime::of("python"));
     let launch = launch("tests/contenders/honest.py");
     let hello = Hello { runtime: "CPython".into(), version: "1.0".into(), gc: String::new() };
-    let first = trial(When::Auto, Some(cache.path())).of(&honest, &launch, &hello, folder.path());
+    let trial = trial(Some(cache.path()));
+    assert_eq!(trial.known(&honest, &launch, &hello), Found::NotTested);
+    let first = trial.of(&honest, &launch, &hello, folder.path());
     assert!(matches!(first, Found::Safety(_)), "{first:?}");
-    // Nothing can be started any more, so it comes from the cache.
-    let gone = Launch { program: "no-such-interpreter".into(), ..launch.clone() };
-    let again = trial(When::Auto, Some(cache.path())).of(&honest, &gone, &hello, folder.path());
-    assert_eq!(again, first);
-    // Another version, and a run that is to try anew, do not take it.
+    assert_eq!(trial.known(&honest, &launch, &hello), first);
     let newer = Hello { version: "1.1".into(), ..hello.clone() };
-    for (when, hello) in [(When::Auto, &newer), (When::All, &hello)] {
-        let found = trial(when, Some(cache.path())).of(&honest, &gone, hello, folder.path());
-        assert!(
-            matches!(&found, Found::Failed(why) if why.contains("cannot be started")),
-            "{found:?}"
-        );
-    }
-    // Past the deadline, only what is remembered is told.
-    let late = Trial { deadline: Some(Instant::now()), ..trial(When::Auto, Some(cache.path())) };
-    assert_eq!(late.of(&honest, &launch, &newer, folder.path()), Found::NoTime);
-    assert_eq!(late.of(&honest, &launch, &hello, folder.path()), first);
+    assert_eq!(trial.known(&honest, &launch, &newer), Found::NotTested);
+    // A run that is to try anew does not take what is remembered.
+    let gone = Launch { program: "no-such-interpreter".into(), ..launch };
+    let again = trial.of(&honest, &gone, &hello, folder.path());
+    assert!(matches!(&again, Found::Failed(why) if why.contains("cannot be started")), "{again:?}");
 }
 
 #[test]
