@@ -76,7 +76,10 @@ impl Cql {
         }
         let session = builder.build().await.map_err(|error| Error::Engine {
             doing: doing.to_owned(),
-            passing: !matches!(error, NewSessionError::IllegalConfig(_)),
+            passing: !matches!(
+                error,
+                NewSessionError::IllegalConfig(_) | NewSessionError::FailedToResolveAnyHostname(_)
+            ),
             message: error.to_string(),
         })?;
         Ok(Cql { session, statements: Mutex::default(), answered: Mutex::new(Instant::now()) })
@@ -323,7 +326,9 @@ fn failed(doing: &str, harmless: bool) -> impl Fn(ExecutionError) -> Error + '_ 
         use RequestAttemptError::{BrokenConnectionError, DbError as Answer};
         let words = match &error {
             // The server's own message is the clearest.
-            LastAttemptError(Answer(_, words)) if !words.is_empty() => words.clone(),
+            LastAttemptError(Answer(_, words)) if !words.is_empty() => {
+                words.trim_end_matches('.').to_owned()
+            }
             other => other.to_string(),
         };
         let (doing, message, passing) = match &error {
