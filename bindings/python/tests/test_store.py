@@ -9,8 +9,10 @@ import decimal
 import os
 import pickle
 import shelve
+import signal
 import sqlite3
 import sys
+import warnings
 
 import pytest
 
@@ -279,6 +281,80 @@ def test_reencode(url):
     assert store.reencode("json+zstd")["changed"] >= 1_200
     assert store["0007"] == {"number": 7, "name": "a name"}
     assert regauge.Store.collections(url) == ["objects"]
+
+
+def test_reencode_takes_what_others_put_meanwhile(tmp_path):
+    url = f"sqlite:{tmp_path / 'a.db'}"
+    store = regauge.Store(url, codec="pickle")
+    store.put_many({f"{number:04}": number for number in range(1_000)})
+    other = regauge.Store(url)
+
+    def put(values, _changed):
+        # Behind the walk, by a handle that has not seen the new codec yet.
+        if values == 500 and "00000" not in other:
+            other["00000"] = "late"
+
+    done = store.reencode("msgpack", progress=put)
+    assert done["changed"] == 1_001
+    assert {codec: values for codec, (values, _) in store.verify()["codecs"].items()} == {"msgpack": 1_001}
+
+
+@pytest.mark.parametrize("rate", [0, -1.0, float("nan"), float("inf")])
+def test_reencode_takes_a_rate_above_0(url, rate):
+    store = regauge.Store(url, codec="json")
+    store["a"] = 1
+    with pytest.raises(regauge.StoreError, match="expected a number above 0"):
+        store.reencode("msgpack", rate=rate)
+    assert store.codec == "json"
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers")
+def test_a_signal_ends_a_long_walk(url):
+    store = regauge.Store(url, codec="json")
+    store.put_many({f"{number:04}": number for number in range(1_000)})
+
+    def late(*_):
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    try:
+        with pytest.raises(TimeoutError):
+            store.reencode("msgpack", rate=10)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert store.codec == "msgpack"
+    assert store.reencode("msgpack")["changed"] > 500
+    assert store.verify()["bad"] == 0
+
+
+@pytest.mark.parametrize("name", [":memory:", "file::memory:", "file:x?mode=memory"])
+def test_a_database_in_memory_has_one_connection(name):
+    store = regauge.Store(f"sqlite:{name}", codec="json")
+    store.put_many({f"{number:04}": number for number in range(600)})
+    assert store.verify()["values"] == 600
+    with pytest.raises(regauge.StoreError, match="one connection"):
+        store.reencode("msgpack", progress=lambda *_: len(store))
+    # What was done by then stays done.
+    assert store.reencode("msgpack")["changed"] == 200
+    assert store.verify()["codecs"]["msgpack"][0] == 600
+    assert store.codec == "msgpack" and store["0007"] == 7
+    if hasattr(os, "fork"):
+        read, write = os.pipe()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            child = os.fork()
+        if child == 0:
+            try:
+                store.get("0007")
+            except regauge.StoreError as error:
+                os.write(write, str(error).encode())
+            finally:
+                os._exit(0)
+        os.waitpid(child, 0)
+        assert b"stays with the process that opened it" in os.read(read, 1_000)
+        os.close(read)
+        os.close(write)
 
 
 def test_series(url):

@@ -267,7 +267,10 @@ class StoreTest < Minitest::Test
       assert_match(/key "float"/, refused[:errors].join("\n"))
       assert_in_delta 1.5, store["float"]
       assert_raises(ArgumentError) { store.reencode(to: "nonsense") }
-      assert_raises(ArgumentError) { store.reencode(to: "json", rate: -1) }
+      [-1, 0, Float::INFINITY, Float::NAN].each do |rate|
+        error = assert_raises(R::StoreError) { store.reencode(to: "json", rate: rate) }
+        assert_match(/expected a number above 0/, error.message)
+      end
       assert_operator store.reencode(to: "json+zstd", rate: 1e9)[:changed], :>, 600
       assert_operator store.train(samples: 600, bytes: 4_000), :>, 100
     end

@@ -39,9 +39,12 @@ pub struct Plan {
     pub to: Codec,
     /// Dry run: measures the saving, and reports what would be lost.
     pub dry_run: bool,
-    /// Maximum number of values per second; `None` is unlimited.
+    /// Maximum number of values per second, above 0; `None` is unlimited.
     pub rate: Option<f64>,
 }
+
+/// How often `progress` is called while a run waits for its rate.
+const TICK: Duration = Duration::from_millis(20);
 
 /// What was done, or would be.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -66,15 +69,25 @@ pub struct Outcome {
 
 /// Re-encodes a collection.
 ///
+/// `progress` is called for every value, and while the run waits for its rate.
+///
 /// # Errors
-/// `Engine`, and those of `on_refused`. What was done by then stays done, and the next run
-/// continues from there.
+/// `Usage` for a rate that is not above 0, and for a collection that does not exist; `Engine`, `Stopped`, and
+/// those of `on_refused`. What was done by then stays done, and the next run continues from there.
 pub fn reencode(
     store: &mut Store,
     plan: &Plan,
     on_refused: &mut dyn FnMut(&Error) -> Result,
     progress: &mut dyn FnMut(&Outcome),
 ) -> Result<Outcome> {
+    if let Some(rate) = plan.rate
+        && !(rate.is_finite() && rate > 0.0)
+    {
+        return Err(Error::usage(format!("found a rate of {rate}, expected a number above 0")));
+    }
+    if !store.is_there()? {
+        return Err(Error::usage(format!("the database has no collection {}", store.name())));
+    }
     let note = format!("reencode/{}", store.name());
     let mut outcome = Outcome::default();
     let mut range = Range::all();
@@ -171,12 +184,27 @@ impl Run<'_> {
             key.clone_into(&mut last);
             if self.batch.len() >= BATCH || self.bytes >= BATCH_BYTES {
                 self.put_back(store, &last, pass)?;
-                wait(self.plan.rate, self.outcome.values, self.began);
+                self.wait(store, progress)?;
             }
             progress(&self.outcome);
             Ok(true)
         })?;
         if self.batch.is_empty() { Ok(()) } else { self.put_back(store, &last, pass) }
+    }
+
+    /// Waits until as many values as there were so far are due.
+    fn wait(&self, store: &Store, progress: &mut dyn FnMut(&Outcome)) -> Result {
+        let Some(rate) = self.plan.rate else { return Ok(()) };
+        let due = Duration::try_from_secs_f64(self.outcome.values as f64 / rate);
+        let due = due.unwrap_or(Duration::MAX);
+        while let Some(left) = due.checked_sub(self.began.elapsed()) {
+            if store.is_stopped() {
+                return Err(Error::Stopped);
+            }
+            std::thread::sleep(left.min(TICK));
+            progress(&self.outcome);
+        }
+        Ok(())
     }
 
     fn put_back(&mut self, store: &mut Store, last: &[u8], pass: Pass) -> Result {
@@ -276,11 +304,4 @@ fn resume(note: Option<Vec<u8>>, aim: &str) -> Option<Vec<u8>> {
     let note = note?;
     let end = note.iter().position(|byte| *byte == b'\n')?;
     (note[..end] == *aim.as_bytes()).then(|| note[end + 1..].to_vec())
-}
-
-/// Sleeps to keep to the rate.
-fn wait(rate: Option<f64>, done: u64, began: Instant) {
-    let Some(rate) = rate else { return };
-    let due = Duration::try_from_secs_f64(done as f64 / rate).unwrap_or(Duration::MAX);
-    std::thread::sleep(due.saturating_sub(began.elapsed()));
 }

@@ -390,7 +390,7 @@ impl Store {
                 return Ok(());
             }
             for (key, value) in &page {
-                if self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                if self.is_stopped() {
                     return Err(Error::Stopped);
                 }
                 if !each(self, key, value)? {
@@ -398,6 +398,11 @@ impl Store {
                 }
             }
         }
+    }
+
+    /// Returns whether the caller has asked walks to stop.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
     /// Returns the next keys and stored values of a walk; none at its end.

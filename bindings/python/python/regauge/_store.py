@@ -166,7 +166,7 @@ class Store(_regauge.Store, MutableMapping[Any, Any]):
         """Moves every value to another codec, while others read and write.
 
         With dry_run nothing is changed: the saving is measured, and what would be refused is
-        reported. `rate` limits the values per second. Returns values, changed, already, overtaken,
+        reported. `rate`, above 0, limits the values per second. Returns values, changed, already, overtaken,
         refused, bytes_before, bytes_after, resumed and errors. An interrupted run resumes where it
         stopped.
         """

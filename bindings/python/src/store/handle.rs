@@ -1,13 +1,14 @@
 //! Building blocks for the methods of a collection.
 
-use std::sync::MutexGuard;
 use std::sync::atomic::Ordering;
+use std::sync::{MutexGuard, PoisonError, TryLockError};
+use std::thread::current;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyInt, PyString};
 use regauge::Format;
-use regauge_store::{Codec, Entry, KeyKind, Store, shown};
+use regauge_store::{Codec, Entry, Error, KeyKind, Store, shown};
 
 use super::{Opened, PyStore, numbered, open};
 use crate::build::Hooks;
@@ -16,8 +17,23 @@ use crate::options::Given;
 use crate::{dump, load};
 
 impl PyStore {
-    pub(super) fn lock(&self) -> MutexGuard<'_, Opened> {
-        self.opened.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    /// Returns the handle, once no other thread has it.
+    ///
+    /// # Errors
+    /// `Usage` in a function that is called while this thread has it.
+    pub(super) fn lock(&self) -> regauge_store::Result<MutexGuard<'_, Opened>> {
+        match self.opened.try_lock() {
+            Err(TryLockError::WouldBlock) => {}
+            Err(TryLockError::Poisoned(held)) => return Ok(held.into_inner()),
+            Ok(held) => return Ok(held),
+        }
+        if *self.caller.lock().unwrap_or_else(PoisonError::into_inner) == Some(current().id()) {
+            return Err(Error::Usage(
+                "the store is in use by the call that calls this function: a database in memory has one connection"
+                    .to_owned(),
+            ));
+        }
+        Ok(self.opened.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Runs something on the store while other threads run.
@@ -28,7 +44,7 @@ impl PyStore {
         act: impl FnOnce(&mut Store) -> regauge_store::Result<T> + Send,
     ) -> PyResult<T> {
         let done = py.detach(|| {
-            let mut opened = self.lock();
+            let mut opened = self.lock()?;
             if opened.process != std::process::id() {
                 self.opened_anew(&mut opened)?;
             }
@@ -48,8 +64,15 @@ impl PyStore {
     #[cold]
     fn opened_anew(&self, opened: &mut Opened) -> regauge_store::Result<()> {
         if let Some(store) = opened.store.take() {
-            let codec = store.settings().codec;
+            let (codec, is_temporary) = (store.settings().codec, store.engine().is_temporary());
             std::mem::forget(store);
+            if is_temporary {
+                return Err(Error::Usage(
+                    "a database in memory stays with the process that opened it; this one was forked from it, \
+                     and must open its own"
+                        .to_owned(),
+                ));
+            }
             opened.store = Some(self.another(Some(codec))?);
         }
         opened.process = std::process::id();

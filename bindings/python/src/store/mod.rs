@@ -13,6 +13,7 @@ mod work;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::ThreadId;
 
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
@@ -33,6 +34,8 @@ pub struct PyStore {
     url: String,
     collection: String,
     opened: Mutex<Opened>,
+    /// The thread that has `opened` while it calls functions of the user.
+    caller: Mutex<Option<ThreadId>>,
     /// The format of new values, as its index in `Format::ALL`: objects are encoded before the
     /// handle is locked.
     format: AtomicUsize,
@@ -116,6 +119,7 @@ impl PyStore {
             format: AtomicUsize::new(place(settings.codec.format)),
             key_kind: settings.layout.key_kind,
             opened: Mutex::new(Opened { store: Some(store), process: std::process::id() }),
+            caller: Mutex::new(None),
             bytes_keys,
             sync,
             options,
@@ -332,9 +336,9 @@ impl PyStore {
     }
 
     /// Closes the database. Any later use of the handle raises.
-    fn close(&self, py: Python<'_>) {
-        let store = py.detach(|| self.lock().store.take());
-        drop(store);
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        let store = py.detach(|| Ok(self.lock()?.store.take()));
+        store.map(drop).map_err(|error| errors::stored(py, &error, Way::Decode))
     }
 
     fn __enter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
@@ -342,8 +346,8 @@ impl PyStore {
     }
 
     #[pyo3(signature = (*_args))]
-    fn __exit__(&self, py: Python<'_>, _args: &Bound<'_, PyTuple>) {
-        self.close(py);
+    fn __exit__(&self, py: Python<'_>, _args: &Bound<'_, PyTuple>) -> PyResult<()> {
+        self.close(py)
     }
 
     fn __repr__(&self) -> String {
@@ -451,6 +455,11 @@ impl PyStore {
         progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         work::reencode(self, py, to, dry_run, rate, on_refused, progress)
+    }
+
+    /// Returns whether the database is gone with this handle.
+    fn _is_temporary(&self, py: Python<'_>) -> PyResult<bool> {
+        self.with(py, Way::Decode, |store| Ok(store.engine().is_temporary()))
     }
 
     /// Begins a transaction of this handle: what it changes is visible to it alone, and others wait.

@@ -1,12 +1,16 @@
 //! Passes over a whole collection: verifying every value, and re-encoding them. Both use a separate
 //! handle, so that others can read and write meanwhile.
 
-use std::sync::atomic::Ordering;
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::current;
+use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use regauge_store::reencode::{self, Outcome, Plan};
-use regauge_store::{Codec, Error, Range, Settings, Store, verify as checking};
+use regauge_store::{Codec, Error, Range, Store, verify as checking};
 
 use super::{PyStore, place};
 use crate::errors::{self, Way};
@@ -16,52 +20,80 @@ const SHOWN: usize = 100;
 /// Values between two calls of `progress`.
 const STEP: u64 = 500;
 
-/// A database in memory exists only for its own connection.
-fn has_one_connection(url: &str) -> bool {
-    url == "sqlite::memory:"
-}
-
-/// Runs something long with a separate handle, if possible.
+/// Runs something long with a separate handle, if possible. What runs looks for signals with the [`Watch`]; what a
+/// handler or a callback raised is the result.
 fn alone<T: Send>(
     store: &PyStore,
     py: Python<'_>,
-    act: impl FnOnce(&mut Store) -> regauge_store::Result<T> + Send,
+    act: impl FnOnce(&mut Store, &mut Watch) -> regauge_store::Result<T> + Send,
 ) -> PyResult<T> {
-    if has_one_connection(&store.url) {
-        return store.with(py, Way::Decode, act);
-    }
+    let mut watch = Watch::default();
+    let act = |store: &mut Store| {
+        store.stop = Some(Arc::clone(&watch.stop));
+        let done = act(store, &mut watch);
+        store.stop = None;
+        done
+    };
     // The handle of a closed store is closed.
-    store.with(py, Way::Decode, |_| Ok(()))?;
-    let done = py.detach(|| act(&mut store.another(None)?));
-    done.map_err(|error| errors::stored(py, &error, Way::Decode))
+    let done = match store._is_temporary(py)? {
+        true => store.with(py, Way::Decode, |inner| {
+            let caller = |thread| *store.caller.lock().expect("no panic while locked") = thread;
+            caller(Some(current().id()));
+            let done = act(inner);
+            caller(None);
+            done
+        }),
+        false => {
+            let done = py.detach(|| act(&mut store.another(None)?));
+            done.map_err(|error| errors::stored(py, &error, Way::Decode))
+        }
+    };
+    match watch.raised {
+        Some(raised) => Err(raised),
+        None => done,
+    }
 }
 
-/// An exception from a callback, on its way through the store.
+/// How often signals are looked for.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Ends a walk once Python raised: in a callback, or in the handler of a signal.
 #[derive(Default)]
-struct Told {
-    shown: Vec<String>,
+struct Watch {
+    stop: Arc<AtomicBool>,
     raised: Option<PyErr>,
+    looked: Option<Instant>,
 }
 
-impl Told {
-    /// Records an error, and calls the caller's function with it.
-    fn tell(&mut self, error: &Error, function: Option<&Py<PyAny>>) -> regauge_store::Result<()> {
-        let Some(function) = function else {
-            if self.shown.len() < SHOWN {
-                self.shown.push(errors::stored_text(error));
-            }
-            return Ok(());
-        };
-        let called = Python::attach(|py| {
+impl Watch {
+    /// Calls into Python, unless it has raised before.
+    fn call(&mut self, call: impl FnOnce(Python<'_>) -> PyResult<()>) {
+        if self.raised.is_none()
+            && let Err(raised) = Python::attach(call)
+        {
+            self.raised = Some(raised);
+            self.stop.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Calls the handlers of signals now and then.
+    fn look(&mut self) {
+        if self.looked.is_none_or(|looked| looked.elapsed() >= LOOK) {
+            self.call(|py| py.check_signals());
+            self.looked = Some(Instant::now());
+        }
+    }
+}
+
+/// Records an error, or passes it to the caller's function.
+fn tell(error: &Error, shown: &mut Vec<String>, function: Option<&Py<PyAny>>, watch: &mut Watch) {
+    match function {
+        Some(function) => watch.call(|py| {
             let told = errors::stored(py, error, Way::Decode);
             function.call1(py, (told.into_value(py),)).map(drop)
-        });
-        called.map_err(|raised| self.stop(raised))
-    }
-
-    fn stop(&mut self, raised: PyErr) -> Error {
-        self.raised = Some(raised);
-        Error::Usage("a function raised an exception".to_owned())
+        }),
+        None if shown.len() < SHOWN => shown.push(errors::stored_text(error)),
+        None => {}
     }
 }
 
@@ -77,15 +109,15 @@ pub fn verify<'py>(
         None => Range::all(),
     };
     let on_bad = on_bad.map(Bound::unbind);
-    let mut told = Told::default();
-    let found = alone(store, py, |store| {
-        let mut on_bad = |error: &Error| told.tell(error, on_bad.as_ref());
-        checking::verify(store, &range, &mut on_bad, &mut |_| ())
-    });
-    if let Some(raised) = told.raised {
-        return Err(raised);
-    }
-    let found = found?;
+    let mut shown = Vec::new();
+    let found = alone(store, py, |store, watch| {
+        let watch = RefCell::new(watch);
+        let mut on_bad = |error: &Error| {
+            tell(error, &mut shown, on_bad.as_ref(), &mut watch.borrow_mut());
+            Ok(())
+        };
+        checking::verify(store, &range, &mut on_bad, &mut |_| watch.borrow_mut().look())
+    })?;
     let codecs = PyDict::new(py);
     for (codec, values, bytes) in &found.codecs {
         codecs.set_item(codec.to_string(), (values, bytes))?;
@@ -97,7 +129,7 @@ pub fn verify<'py>(
     report.set_item("stored_bytes", found.stored_bytes)?;
     report.set_item("document_bytes", found.document_bytes)?;
     report.set_item("codecs", codecs)?;
-    report.set_item("errors", PyList::new(py, told.shown)?)?;
+    report.set_item("errors", PyList::new(py, shown)?)?;
     Ok(report)
 }
 
@@ -113,37 +145,36 @@ pub fn reencode<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let to: Codec = to.parse().map_err(|error| errors::stored(py, &error, Way::Encode))?;
     let plan = Plan { to, dry_run, rate };
-    if !dry_run {
-        // First, so that this handle also uses the new codec from now on, whatever happens.
-        store.with(py, Way::Encode, |inner| {
-            if !Store::collections(inner.engine())?.iter().any(|name| name == inner.name()) {
-                let name = inner.name();
-                return Err(Error::Usage(format!("the database has no collection {name}")));
-            }
-            inner.save(Settings { codec: to, ..inner.settings().clone() })
-        })?;
-        store.format.store(place(to.format), Ordering::Relaxed);
-    }
     let (on_refused, progress) = (on_refused.map(Bound::unbind), progress.map(Bound::unbind));
-    let mut told = Told::default();
-    let mut stopped: Option<PyErr> = None;
-    let done = alone(store, py, |store| {
-        let mut on_refused = |error: &Error| told.tell(error, on_refused.as_ref());
+    let mut shown = Vec::new();
+    let done = alone(store, py, |store, watch| {
+        let watch = RefCell::new(watch);
+        let mut on_refused = |error: &Error| {
+            tell(error, &mut shown, on_refused.as_ref(), &mut watch.borrow_mut());
+            Ok(())
+        };
+        let mut told = 0;
         let mut on_progress = |outcome: &Outcome| {
+            let mut watch = watch.borrow_mut();
+            watch.look();
             if let Some(function) = &progress
-                && stopped.is_none()
                 && outcome.values.is_multiple_of(STEP)
+                && outcome.values != std::mem::replace(&mut told, outcome.values)
             {
-                let called = Python::attach(|py| {
-                    function.call1(py, (outcome.values, outcome.changed)).map(drop)
-                });
-                stopped = called.err();
+                watch.call(|py| function.call1(py, (outcome.values, outcome.changed)).map(drop));
             }
         };
         reencode::reencode(store, &plan, &mut on_refused, &mut on_progress)
     });
-    if let Some(raised) = told.raised.or(stopped) {
-        return Err(raised);
+    if !dry_run {
+        // Even if it was interrupted, new values have to use the new codec.
+        let format = store.with(py, Way::Decode, |inner| {
+            if !inner.engine().is_temporary() {
+                *inner = store.another(None)?;
+            }
+            Ok(inner.settings().codec.format)
+        })?;
+        store.format.store(place(format), Ordering::Relaxed);
     }
     let done = done?;
     let report = PyDict::new(py);
@@ -155,6 +186,6 @@ pub fn reencode<'py>(
     report.set_item("bytes_before", done.bytes_before)?;
     report.set_item("bytes_after", done.bytes_after)?;
     report.set_item("resumed", done.resumed_after.is_some())?;
-    report.set_item("errors", PyList::new(py, told.shown)?)?;
+    report.set_item("errors", PyList::new(py, shown)?)?;
     Ok(report)
 }

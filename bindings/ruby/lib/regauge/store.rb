@@ -329,7 +329,7 @@ module Regauge
     #
     # @param to [String, Symbol]
     # @param dry_run [Boolean] changes nothing, and reports what would be saved and lost
-    # @param rate [Numeric, nil] the maximum number of values per second
+    # @param rate [Numeric, nil] the maximum number of values per second, above 0
     # @return [Hash] `values:`, `changed:`, `already:`, `overtaken:`, `refused:`, `bytes_before:`,
     #   `bytes_after:`, `errors:`
     def reencode(to:, dry_run: false, rate: nil)

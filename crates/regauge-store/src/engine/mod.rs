@@ -148,6 +148,11 @@ pub trait Engine: Send {
     /// Returns whether a batch is stored as a whole or not at all.
     fn is_atomic(&self) -> bool;
 
+    /// Returns whether the database is gone once this connection is closed, and no other sees it.
+    fn is_temporary(&self) -> bool {
+        false
+    }
+
     /// Returns the maximum size of a stored value; `None` if the limit is irrelevant next to that
     /// of documents.
     fn value_limit(&self) -> Option<usize> {

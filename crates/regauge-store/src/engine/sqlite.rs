@@ -325,6 +325,11 @@ impl Engine for Sqlite {
         true
     }
 
+    /// In memory, or in a file without a name: <https://sqlite.org/inmemorydb.html>.
+    fn is_temporary(&self) -> bool {
+        self.connection.path().is_none_or(str::is_empty)
+    }
+
     fn sync_each_change(&self, each: bool) -> Result {
         let doing = "choose when to sync";
         let journal: String = self

@@ -139,12 +139,13 @@ pub fn run(arguments: &StoreArguments) -> Result {
 }
 
 fn open(place: &Place, codec: Option<Codec>) -> Result<Store> {
-    if place.db == "sqlite::memory:" {
-        return Err(Failure::usage(
-            "sqlite::memory: ends with the command, expected a database that keeps what is put",
-        ));
-    }
     let store = Store::open(&place.db, &place.collection, codec).map_err(failure)?;
+    if store.engine().is_temporary() {
+        return Err(Failure::usage(format!(
+            "{} ends with the command, expected a database that keeps what is put",
+            place.db
+        )));
+    }
     if let Some(wanted) = codec
         && store.settings().codec != wanted
     {
@@ -488,7 +489,12 @@ fn reencode_all(store: &mut Store, plan: &Plan) -> Result {
     if let Some(bar) = bar {
         bar.finish_and_clear();
     }
-    let outcome = outcome.map_err(failure)?;
+    let outcome = outcome.map_err(|error| match error {
+        Error::Engine { .. } if !plan.dry_run => Failure::Io(format!(
+            "{error}; the values before it are in the new codec: run the command again, and it continues"
+        )),
+        other => failure(other),
+    })?;
     if let Some(key) = &outcome.resumed_after {
         complain(format_args!("continued after key {}", regauge_store::shown(key)));
     }

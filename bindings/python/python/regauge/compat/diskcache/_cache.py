@@ -117,7 +117,7 @@ class Cache(Queues):
         if getattr(self._thread, "inside", None) is not None:
             yield
             return
-        if not self._has_order or self.store.url == "sqlite::memory:":
+        if not self._has_order or self.store._is_temporary():
             raise NotImplementedError("transact needs a cache in a folder, or in an SQLite file")
         if not hasattr(self._thread, "spare"):
             self._thread.spare = self._open()

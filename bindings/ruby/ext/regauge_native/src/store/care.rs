@@ -27,7 +27,7 @@ impl Opened {
         let stop = Arc::new(AtomicBool::new(false));
         let (shared, place) = (&self.shared, &self.place);
         let run = || {
-            if place.is_memory() {
+            if shared.is_temporary {
                 let mut store = shared.lock();
                 store.stop = Some(Arc::clone(&stop));
                 let result = act(&mut store);
@@ -49,10 +49,9 @@ impl Opened {
 
     /// Updates the handle to another codec of the collection.
     fn renew(&self, receiver: VALUE) -> Result<(), Raise> {
-        let place = &self.place;
         let format = self.ask(Phase::Decode, |store| {
-            if !place.is_memory() {
-                *store = place.open()?;
+            if !store.engine().is_temporary() {
+                *store = self.place.open()?;
             }
             Ok(store.settings().codec.format)
         })?;
@@ -157,9 +156,6 @@ pub fn reencode(arguments: &[VALUE], receiver: VALUE) -> Result<VALUE, Raise> {
         rate if ruby::is_float(rate) => Some(ruby::float_value(rate)),
         _ => return Err(ruby::argument_error("rate: takes a number of values per second")),
     };
-    if rate.is_some_and(|rate| rate.is_nan() || rate <= 0.0) {
-        return Err(ruby::argument_error("rate: takes a number above 0"));
-    }
     let dry_run = dry_run != NIL && dry_run != ruby::FALSE;
     let plan = Plan { to: codec_of(to)?, dry_run, rate };
     let store = opened(receiver)?;

@@ -35,11 +35,15 @@ struct Shared {
     /// Always `Some`, until this is dropped.
     store: Option<Mutex<Store>>,
     process: u32,
+    /// Whether the database is gone with its connection.
+    is_temporary: bool,
 }
 
 impl Shared {
     fn new(store: Store) -> Arc<Shared> {
-        Arc::new(Shared { store: Some(Mutex::new(store)), process: std::process::id() })
+        let is_temporary = store.engine().is_temporary();
+        let process = std::process::id();
+        Arc::new(Shared { store: Some(Mutex::new(store)), process, is_temporary })
     }
 
     /// Returns the collection, once nobody else has it. Must not be called while holding the GVL.
@@ -58,9 +62,6 @@ impl Drop for Shared {
         }
     }
 }
-
-/// A database that is gone with its connection.
-const MEMORY: &str = "sqlite::memory:";
 
 /// The location of a collection, and how to open it.
 struct Place {
@@ -101,11 +102,6 @@ impl Place {
                 store.settings().codec
             ))),
         }
-    }
-
-    /// Returns whether the database is gone with its connection.
-    fn is_memory(&self) -> bool {
-        self.url == MEMORY
     }
 }
 
@@ -148,7 +144,7 @@ fn opened(receiver: VALUE) -> Result<Opened, Raise> {
     let mut shared = Arc::clone(shared);
     let place = Arc::clone(&handle.place);
     if shared.process != std::process::id() {
-        if place.is_memory() && !place.seals_only {
+        if shared.is_temporary && !place.seals_only {
             return Err(store_error(
                 "a database in memory stays with the process that opened it; this one was forked \
                  from it, and must open its own",
@@ -196,7 +192,7 @@ pub fn sealer(arguments: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let given = Settings::storing(Format::Msgpack, options)?;
     opened_at(
         Place {
-            url: MEMORY.to_owned(),
+            url: "sqlite::memory:".to_owned(),
             collection: "objects".to_owned(),
             codec: Some(codec_of(codec)?),
             sync: true,
