@@ -20,6 +20,25 @@ class FrontTest < Minitest::Test
     assert_raises(NameError) { R::Nothing }
   end
 
+  def test_messages_and_text_are_utf8
+    error = assert_raises(R::DecodeError) { R.convert('{"é":ü', from: :json, to: :msgpack) }
+    assert_equal "Fehler für json: byte 6, at $[\"é\"]: found `ü` (U+00FC), expected a value", "Fehler für #{error.message}"
+    assert_equal "a: é\n", R.convert('{"a":"é"}', from: :json, to: :yaml)
+    assert_equal Encoding::BINARY, R.convert('{"a":"é"}', from: :json, to: :cbor).encoding
+  end
+
+  def test_names_of_files_are_no_options
+    Dir.mktmpdir do |folder|
+      Dir.chdir(folder) do
+        File.write("-x.json", "[1]")
+        R.convert_file("-x.json", "-", to: :json)
+        assert_equal "[1]\n", File.read("-")
+        R.convert_file("-", "-y.yaml", from: :json)
+        assert_equal "- 1\n", File.read("-y.yaml")
+      end
+    end
+  end
+
   def test_convert_and_inspect
     packed = R.convert('{"a":[1,2.5]}', from: :json, to: :msgpack)
     assert_equal "\x81\xA1a\x92\x01\xCB\x40\x04\x00\x00\x00\x00\x00\x00".b, packed.b

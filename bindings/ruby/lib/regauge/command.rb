@@ -25,13 +25,20 @@ module Regauge
       output, errors, status = Open3.capture3(executable, *arguments.map(&:to_s), **options)
       return output if status.success?
 
-      raise status.exitstatus == REFUSED ? EncodeError : DecodeError, errors.lines.first.to_s.sub(/\Aerror: /, "").strip
+      raise error(status.exitstatus == REFUSED ? EncodeError : DecodeError, errors)
     rescue Errno::ENOENT
       raise Unavailable, "found no executable #{executable}: build it with `make build` and set REGAUGE_COMMAND to its path"
     end
 
     # The exit status for what a format cannot hold.
     REFUSED = 3
+
+    # Returns the error that the executable has printed.
+    def error(type, printed)
+      text = printed.dup.force_encoding(Encoding::UTF_8).scrub.lines.first.to_s.strip
+      type.new(text.sub(/\A(?:regauge|error): /, "").delete_prefix("standard input: "))
+    end
+
     FLAGS = { on_loss: "--on-loss", objects: "--objects", duplicate_keys: "--duplicate-keys", envelope: "--envelope" }.freeze
 
     def flags(options)
@@ -46,6 +53,11 @@ module Regauge
     def name(format)
       format.to_s.tr("_", "-")
     end
+
+    # Returns the name of a file, which may be that of standard input elsewhere.
+    def file(path)
+      path.to_s == "-" ? "./-" : path.to_s
+    end
   end
 
   class << self
@@ -57,7 +69,11 @@ module Regauge
 
       source = source.read if source.respond_to?(:read)
       formats = from ? ["--from", Command.name(from)] : []
-      Command.run("convert", "-", "-", *formats, "--to", Command.name(to), *Command.flags(options), input: source)
+      to = Command.name(to)
+      output = Command.run("convert", "-", "-", *formats, "--to", to, *Command.flags(options), input: source)
+      # An envelope that is kept may be binary around text.
+      is_text = TEXTS.include?(to) && options[:envelope].to_s != "keep"
+      is_text ? output.force_encoding(Encoding::UTF_8) : output
     end
 
     # Converts a file from one format to another.
@@ -67,7 +83,8 @@ module Regauge
       raise Unavailable, "convert_file calls no block on JRuby" if block_given?
 
       formats = { "--from" => from, "--to" => to }.compact.flat_map { |flag, format| [flag, Command.name(format)] }
-      Command.run("convert", input, output, "--force", *formats, *Command.flags(options))
+      files = [Command.file(input), Command.file(output)]
+      Command.run("convert", "--force", *formats, *Command.flags(options), "--", *files)
       nil
     end
 
@@ -82,6 +99,9 @@ module Regauge
       ::JSON.parse(Command.run("inspect", "-", "--json", *formats, input: source), symbolize_names: true)
     end
   end
+
+  TEXTS = %w[json ndjson yaml toml csv tsv marcxml marc-json mrk alephseq].freeze
+  private_constant :TEXTS
 
   # JSON through JRuby's own library.
   module JSON
@@ -138,7 +158,7 @@ module Regauge
       return enum_for(:each, source, path: path, format: format) unless block
 
       bytes = path ? File.binread(source) : source
-      NDJSON.each(Regauge.convert(bytes, from: format, to: :marc_json).force_encoding(Encoding::UTF_8), &block)
+      NDJSON.each(Regauge.convert(bytes, from: format, to: :marc_json), &block)
     end
 
     module JSON
