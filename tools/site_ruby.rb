@@ -22,7 +22,7 @@ def comments
   rdoc.options = RDoc::Options.new.tap { |options| options.verbosity = 0 }
   rdoc.store = RDoc::Store.new
   # The backend for JRuby implements what the other files describe.
-  rdoc.parse_files(Dir["#{GEM}/lib/**/*.rb"] - ["#{GEM}/lib/regauge/command.rb"])
+  rdoc.parse_files(Dir["#{GEM}/lib/**/*.rb"] - Dir["#{GEM}/lib/regauge/command{.rb,/*.rb}"])
   rdoc.store.all_classes_and_modules.each_with_object({}) do |owner, found|
     found[owner.full_name] = owner.comment_location.map { |comment, _| comment.text }.join("\n\n")
     [*owner.method_list, *owner.attributes].each do |one|

@@ -7,6 +7,7 @@
 
 ENV["REGAUGE_BACKEND"] = "command"
 require "minitest/autorun"
+require "stringio"
 require "tmpdir"
 require "regauge"
 
@@ -23,6 +24,7 @@ class FrontTest < Minitest::Test
   def test_messages_and_text_are_utf8
     error = assert_raises(R::DecodeError) { R.convert('{"é":ü', from: :json, to: :msgpack) }
     assert_equal "Fehler für json: byte 6, at $[\"é\"]: found `ü` (U+00FC), expected a value", "Fehler für #{error.message}"
+    assert_equal [6, '$["é"]', :json], [error.offset, error.path, error.format]
     assert_equal "a: é\n", R.convert('{"a":"é"}', from: :json, to: :yaml)
     assert_equal Encoding::BINARY, R.convert('{"a":"é"}', from: :json, to: :cbor).encoding
   end
@@ -59,6 +61,74 @@ class FrontTest < Minitest::Test
     assert_raises(R::DecodeError) { R::JSON.load("{") }
     assert_equal [1, {}], R::NDJSON.load("1\n\n{}\n")
     assert_equal "[1]\n{}\n", R::NDJSON.dump([[1], {}])
+  end
+
+  def test_json_is_written_as_regauge_does_or_not_at_all
+    assert_equal '{"a":["é",1,2.5,null,true]}', R::JSON.dump({ a: ["é".encode("UTF-16LE"), 1, 2.5, nil, true] })
+    check = lambda do |object, message|
+      error = assert_raises(R::EncodeError, message) { R::JSON.dump(object) }
+      assert_equal message, error.message
+      assert_equal :unrepresentable, error.kind
+      error
+    end
+    check.({ nil => 1 }, "json: at $: found a key of the class NilClass, which JSON cannot hold")
+    check.([{ a: 1, "a" => 2 }], 'json: at $[0]: found the keys :a and "a" in one Hash, which are written as the same text')
+    check.({ "a b" => [Object.new] }, 'json: at $["a b"][0]: found an object of the class Object, which only the extension writes')
+    check.({ a: 1..3 }, "json: at $.a: found an object of the class Range, which only the extension writes")
+    check.(Rational(1, 3), "json: at $: found an object of the class Rational, which only the extension writes")
+    check.([Time.at(0)], "json: at $[0]: found an object of the class Time, which only the extension writes")
+    check.([Float::NAN], "json: at $[0]: found the number NaN, which JSON cannot hold")
+    check.(["\xFF".b], "json: at $[0]: found 1 bytes of binary data, which JSON cannot hold")
+    assert_equal "$[0]", check.(["\xFF"], "json: at $[0]: found text that is not valid UTF-8").path
+  end
+
+  def test_depth
+    deepest = 512.times.inject(1) { |inner, _| [inner] }
+    assert_equal [1], R::JSON.load(R::JSON.dump(deepest)).flatten
+    own = []
+    own << own
+    [[deepest], own].each { |object| assert_equal :limit, assert_raises(R::LimitError) { R::JSON.dump(object) }.kind }
+    assert_equal :limit, assert_raises(R::LimitError) { R::JSON.load("#{"[" * 513}#{"]" * 513}") }.kind
+  end
+
+  def test_json_is_read_as_regauge_does
+    ['["\q"]', '["\x41"]', "[1e999]", "[-1e999]", "[1/*a*/]", "[1]//a", "[1.5e308000]", "[1#{"0" * 400}.0]", "",
+     "[01]", "[NaN]", "[\"\xFF\"]"].each do |text|
+      assert_raises(R::DecodeError, text) { R::JSON.load(text) }
+    end
+    read = R::JSON.load("\uFEFF[-0, 1E2, 2e-400, \"\\ud83d\\ude00\\/\", \"https://a\"]")
+    assert_equal [-0.0, 100.0, 0.0, "\u{1F600}/", "https://a"], read
+    assert_equal "-0.0", read[0].to_s
+    assert_equal ["é"], R::JSON.load('["é"]'.encode("UTF-16LE"))
+    assert_raises(TypeError) { R::JSON.load(nil) }
+    error = assert_raises(R::DecodeError) { R::JSON.load("[1,\n \"é\\q\"]") }
+    assert_equal [8, 2, 4, "$[1]", nil], [error.offset, error.line, error.column, error.path, error.record]
+    assert_match(/\Ajson: byte 8 \(line 2, column 4\), at \$\[1\]: found `\\q` in a string/, error.message)
+  end
+
+  def test_the_corpus_of_json
+    corpus = File.expand_path("../../../corpus/json", __dir__)
+    skip "no corpus" unless File.directory?(corpus)
+    valid, broken = Dir["#{corpus}/valid/*.json"].partition { |path| !path.end_with?("/surrogates.json") }
+    valid.each { |path| R::JSON.load_file(path) }
+    # Text that is not UTF-8 is refused by Ruby's own json.
+    broken.each { |path| assert_raises(R::DecodeError) { R::JSON.load_file(path) } }
+    Dir["#{corpus}/invalid/*.json"].each { |path| assert_raises(R::Error, path) { R::JSON.load_file(path) } }
+  end
+
+  def test_lines_of_json
+    error = assert_raises(R::DecodeError) { R::NDJSON.load("{\"a\":1}\n\n{\"é\":\n") }
+    assert_equal [2, 3, 6, 15, :ndjson], [error.record, error.line, error.column, error.offset, error.format]
+    assert_match(/\Andjson: record 2, byte 15 \(line 3, column 6\), at \$\["é"\]: found the end of the line/, error.message)
+    io = StringIO.new
+    R::NDJSON::Writer.new(io) << { a: 1 } << [2]
+    assert_equal "{\"a\":1}\n[2]\n", io.string
+    Dir.mktmpdir do |folder|
+      File.write("#{folder}/a.ndjson", io.string)
+      assert_equal [{ "a" => 1 }, [2]], R::NDJSON.each_file("#{folder}/a.ndjson").to_a
+      assert_equal [{ a: 1 }, [2]], R::NDJSON.load_file("#{folder}/a.ndjson", symbolize_names: true)
+    end
+    assert_equal({ a: 1 }, R::JSON.with(symbolize_names: true).load('{"a":1}'))
   end
 
   def test_records

@@ -2,7 +2,8 @@
 
 require "json"
 require "open3"
-require "tempfile"
+require "regauge/codec"
+require "regauge/events"
 
 module Regauge
   # Raised for features that need the extension, which this Ruby cannot load.
@@ -19,6 +20,7 @@ module Regauge
       ENV.fetch("REGAUGE_COMMAND", "regauge")
     end
 
+    # Returns what the executable prints, as bytes.
     def run(*arguments, input: nil)
       options = { binmode: true }
       options[:stdin_data] = input if input
@@ -32,11 +34,30 @@ module Regauge
 
     # The exit status for what a format cannot hold.
     REFUSED = 3
+    # Where an error is, as the executable prints it.
+    PLACE = /
+      (?<format>[a-z-]+):\ (?:record\ (?<record>\d+)(?:\ \((?<id>[^)]*)\))?,\ )?
+      (?:byte\ (?<offset>\d+)(?:\ \(line\ (?<line>\d+),\ column\ (?<column>\d+)\))?,\ )?at\ (?<path>.*?):\ (?=found\ )
+    /x
 
     # Returns the error that the executable has printed.
     def error(type, printed)
       text = printed.dup.force_encoding(Encoding::UTF_8).scrub.lines.first.to_s.strip
-      type.new(text.sub(/\A(?:regauge|error): /, "").delete_prefix("standard input: "))
+      text = text.sub(/\A(?:regauge|error): /, "").delete_prefix("standard input: ")
+      place = PLACE.match(text)
+      numbers = %i[record offset line column].to_h { |name| [name, place && place[name]&.to_i] }
+      if text.match?(/, the limit of \w+/)
+        type = LimitError
+        kind = :limit
+      end
+      with(type.new(text), **numbers, kind: kind, format: place && place[:format].tr("-", "_").to_sym,
+                                      path: place && place[:path], record_id: place && place[:id])
+    end
+
+    # Returns an error with its attributes set.
+    def with(error, **attributes)
+      attributes.each { |name, value| error.instance_variable_set(:"@#{name}", value) }
+      error
     end
 
     FLAGS = { on_loss: "--on-loss", objects: "--objects", duplicate_keys: "--duplicate-keys", envelope: "--envelope" }.freeze
@@ -45,9 +66,16 @@ module Regauge
       options.flat_map do |name, value|
         next (value ? ["--unwrap"] : []) if name == :unwrap
 
-        flag = FLAGS.fetch(name) { raise Unavailable, "#{name}: not available without the extension" }
-        [flag, value]
+        refuse(name) unless FLAGS.key?(name)
+        [FLAGS[name], value]
       end
+    end
+
+    # Raises {Unavailable} for options.
+    def refuse(*names)
+      return if names.empty?
+
+      raise Unavailable, "#{names.map { |name| "#{name}:" }.join(", ")} needs the extension, which #{RUBY_ENGINE} cannot load"
     end
 
     def name(format)
@@ -68,8 +96,8 @@ module Regauge
       raise Unavailable, "convert calls no map: on JRuby" if map
 
       source = source.read if source.respond_to?(:read)
-      formats = from ? ["--from", Command.name(from)] : []
       to = Command.name(to)
+      formats = from ? ["--from", Command.name(from)] : []
       output = Command.run("convert", "-", "-", *formats, "--to", to, *Command.flags(options), input: source)
       # An envelope that is kept may be binary around text.
       is_text = TEXTS.include?(to) && options[:envelope].to_s != "keep"
@@ -91,9 +119,10 @@ module Regauge
     # Describes bytes, as reported by the executable.
     #
     # @return [Hash, String]
-    def inspect(source = nil, from: nil)
+    def inspect(source = nil, from: nil, **options)
       return super() if source.nil?
 
+      Command.refuse(*options.keys)
       source = source.read if source.respond_to?(:read)
       formats = from ? ["--from", Command.name(from)] : []
       ::JSON.parse(Command.run("inspect", "-", "--json", *formats, input: source), symbolize_names: true)
@@ -102,67 +131,30 @@ module Regauge
 
   TEXTS = %w[json ndjson yaml toml csv tsv marcxml marc-json mrk alephseq].freeze
   private_constant :TEXTS
+end
 
-  # JSON through JRuby's own library.
-  module JSON
-    FORMAT = :json
-    module_function
+require "regauge/command/json"
 
-    def load(source, symbolize_names: false, freeze: false)
-      source = source.read if source.respond_to?(:read)
-      ::JSON.parse(source, symbolize_names: symbolize_names, freeze: freeze)
-    rescue ::JSON::ParserError => error
-      raise DecodeError, "json: #{error.message}"
-    end
-
-    def dump(object, io = nil)
-      text = ::JSON.generate(object)
-      io ? io.write(text) && io : text
-    end
-
-    def load_file(path, **options)
-      load(File.read(path, encoding: "UTF-8"), **options)
-    end
-  end
-
-  # JSON, one document per line.
-  module NDJSON
-    FORMAT = :ndjson
-    module_function
-
-    def each(source, path: false, **options, &block)
-      return enum_for(:each, source, path: path, **options) unless block
-      return File.open(source, encoding: "UTF-8") { |file| each(file, **options, &block) } if path
-
-      lines = source.respond_to?(:each_line) ? source.each_line : source.read.each_line
-      lines.each { |line| yield JSON.load(line, **options) unless line.strip.empty? }
-      self
-    end
-
-    def load(source, **options)
-      each(source, **options).to_a
-    end
-
-    def dump(objects, io = nil)
-      text = objects.map { |object| "#{JSON.dump(object)}\n" }.join
-      io ? io.write(text) && io : text
-    end
-  end
-
+module Regauge
   # MARC-in-JSON as hashes; MARC 21 and MARCXML through the executable.
   module MARC
     FORMAT = :marc
 
     # Returns the records of a MARC 21 file, as hashes in the shape of MARC-in-JSON.
-    def self.each(source, path: false, format: :marc, &block)
-      return enum_for(:each, source, path: path, format: format) unless block
+    def self.each(source, path: false, format: :marc, **options, &block)
+      return enum_for(:each, source, path: path, format: format, **options) unless block
 
-      bytes = path ? File.binread(source) : source
-      NDJSON.each(Regauge.convert(bytes, from: format, to: :marc_json), &block)
+      Command.refuse(*options.keys)
+      name = Events.path_of(source, path)
+      NDJSON.each(Regauge.convert(name ? File.binread(name) : source, from: format, to: :marc_json), &block)
+      self
     end
 
+    # The same for MARC-in-JSON, one record a line.
     module JSON
-      def self.each(source, path: false, &block) = NDJSON.each(source, path: path, &block)
+      FORMAT = :"marc-json"
+
+      def self.each(source, path: false, **options, &block) = NDJSON.each(source, path: path, **options, &block)
     end
   end
 
