@@ -19,6 +19,23 @@ class FrontTest < Minitest::Test
     error = assert_raises(R::Unavailable) { R::MessagePack }
     assert_match(/convert/, error.message)
     assert_raises(NameError) { R::Nothing }
+    assert_raises(NameError) { R::MARC::Nothing }
+    assert_equal "Regauge", R.inspect
+  end
+
+  def test_anything_else_is_unavailable
+    assert_operator R::Unavailable, :<, R::Error
+    [
+      -> { R.load("1") }, -> { R.load_file("a.json") }, -> { R.dump(1, to: :json) }, -> { R.detect("1") },
+      -> { R.events("1") }, -> { R.parse_events("1", self) }, -> { R.open_envelope("1") }, -> { R.register(Dir) },
+      -> { R::JSON.each("1") { nil } }, -> { R::JSON.each_file("a.json") { nil } }, -> { R::JSON.events("1") },
+      -> { R::NDJSON.events("1") }, -> { R::JSON.load("[1]", limits: {}) }, -> { R::JSON.dump([1], on_loss: :wrap) },
+      -> { R::NDJSON.each("1", bad: :skip) }, -> { R::NDJSON.dump([1], pretty: true) },
+      -> { R::JSON.with(numbers: :exact).load("1") }, -> { R.inspect("1", limits: {}) },
+      -> { R.convert("1", to: :yaml, from: :json, head: 1) },
+      -> { R.convert("1", to: :yaml, from: :json) { nil } }, -> { R::FORMATS }, -> { R::CacheCoder },
+      -> { R::MARC.load("") }, -> { R::MARC.each("", as: Object) { nil } }, -> { R::MARC::Reader }, -> { R::MARC::XML }
+    ].each_with_index { |call, index| assert_raises(R::Unavailable, "call #{index}") { call.call } }
   end
 
   def test_messages_and_text_are_utf8

@@ -6,9 +6,6 @@ require "regauge/codec"
 require "regauge/events"
 
 module Regauge
-  # Raised for features that need the extension, which this Ruby cannot load.
-  class Unavailable < NotImplementedError; end
-
   # The JRuby backend: the executable `regauge` converts and inspects, JRuby's json parses.
   #
   # @api private
@@ -78,6 +75,17 @@ module Regauge
       raise Unavailable, "#{names.map { |name| "#{name}:" }.join(", ")} needs the extension, which #{RUBY_ENGINE} cannot load"
     end
 
+    # Replaces methods with ones that raise {Unavailable}.
+    def lacks(owner, *names)
+      names.each do |name|
+        owner.singleton_class.remove_method(name) if owner.singleton_methods(false).include?(name)
+        owner.define_singleton_method(name) do |*, **, &_|
+          raise Unavailable, "#{owner.name}.#{name} needs the extension, which #{RUBY_ENGINE} cannot load; " \
+                             "Regauge.convert turns the bytes into JSON"
+        end
+      end
+    end
+
     def name(format)
       format.to_s.tr("_", "-")
     end
@@ -94,6 +102,7 @@ module Regauge
     # @return [String]
     def convert(source, to:, from: nil, map: nil, **options)
       raise Unavailable, "convert calls no map: on JRuby" if map
+      raise Unavailable, "convert yields no report on JRuby" if block_given?
 
       source = source.read if source.respond_to?(:read)
       to = Command.name(to)
@@ -131,6 +140,7 @@ module Regauge
 
   TEXTS = %w[json ndjson yaml toml csv tsv marcxml marc-json mrk alephseq].freeze
   private_constant :TEXTS
+  Command.lacks(self, :load, :load_file, :dump, :detect, :events, :parse_events, :open_envelope, :register, :unregister)
 end
 
 require "regauge/command/json"
@@ -156,16 +166,27 @@ module Regauge
 
       def self.each(source, path: false, **options, &block) = NDJSON.each(source, path: path, **options, &block)
     end
+
+    [self, JSON].each do |codec|
+      Command.lacks(codec, :load, :load_all, :load_file, :dump, :with, :events, :parse_events)
+    end
   end
 
-  MISSING = %i[MessagePack BSON CBOR YAML TOML CSV TSV Marshal Pickle Store].freeze
+  MISSING = {
+    Regauge => %i[MessagePack BSON CBOR YAML TOML CSV TSV Marshal Pickle Store CacheCoder Envelope FORMATS MARC_FORMATS
+                  Native],
+    MARC => %i[XML MRK AlephSeq Record FieldMap ControlField DataField Subfield Reader Writer XMLReader XMLWriter
+               JSONLReader JSONLWriter]
+  }.freeze
   private_constant :MISSING
 
-  # Raises for unavailable features.
-  def self.const_missing(name)
-    return super unless MISSING.include?(name)
+  MISSING.each do |owner, names|
+    # Raises for unavailable features.
+    owner.define_singleton_method(:const_missing) do |name|
+      return super(name) unless names.include?(name)
 
-    raise Unavailable, "Regauge::#{name} needs the extension, which #{RUBY_ENGINE} cannot load; " \
-                       "Regauge.convert turns the bytes into JSON"
+      raise Unavailable, "#{owner.name}::#{name} needs the extension, which #{RUBY_ENGINE} cannot load; " \
+                         "Regauge.convert turns the bytes into JSON"
+    end
   end
 end

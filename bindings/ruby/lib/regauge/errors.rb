@@ -68,6 +68,9 @@ module Regauge
   # Raised for a stored value that is not what was put, according to its checksum or its envelope.
   class DamagedError < StoreError; end
 
+  # Raised on JRuby for what needs the extension, or for a missing executable.
+  class Unavailable < Error; end
+
   # Raised if another writer has changed the value meanwhile.
   class ConflictError < StoreError; end
 

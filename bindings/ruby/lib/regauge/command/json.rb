@@ -175,6 +175,7 @@ module Regauge
       io ? io.write(text) && io : text
     end
 
+    Command.lacks(self, :each, :events, :parse_events)
     Writer = writer_class
   end
 
@@ -219,6 +220,7 @@ module Regauge
       io ? io.write(text) && io : text
     end
 
+    Command.lacks(self, :events, :parse_events)
     Writer = writer_class
   end
 end
