@@ -138,6 +138,35 @@ def test_what_does_not_fit_is_an_error(spark, tmp_path, text, options, message):
     assert load(spark, tmp_path / "in.ndjson", **options, **rest).collect()[0].a in (1, "1")
 
 
+@pytest.mark.parametrize("format", ["ndjson", "msgpack", "csv", "toml", "json"])
+def test_tasks_without_rows_write_no_file(spark, tmp_path, format):
+    out = tmp_path / "out"
+    last = spark.range(0, 40, 1, 4).where("id = 30")
+    last.write.format("regauge").option("format", format).mode("overwrite").save(str(out))
+    assert [one.name[:10] for one in out.iterdir() if one.name != "_SUCCESS"] == ["part-00000"]
+    assert [int(row.id) for row in load(spark, out).collect()] == [30]
+    last.where("id = 1").write.format("regauge").option("format", format).mode("overwrite").save(str(out))
+    assert [one.name for one in out.iterdir()] == ["_SUCCESS"]
+    assert load(spark, out, format=format).collect() == []
+    assert spark.read.format("regauge").option("format", format).schema("id long").load(str(out)).collect() == []
+
+
+@pytest.mark.parametrize("format", ["ndjson", "json", "toml", "marc"])
+def test_empty_files_hold_no_records(spark, tmp_path, format):
+    (tmp_path / f"a.{format}").write_bytes(b"")
+    assert load(spark, tmp_path, format=format).collect() == []
+    if format == "marc":
+        regauge.marc.dump(records(1), tmp_path / "b.marc")
+    else:
+        (tmp_path / f"b.{format}").write_text("id = 1\n" if format == "toml" else '{"id":1}\n')
+    assert load(spark, tmp_path, format=format).count() == 1
+
+
+def test_a_folder_without_files_is_an_error(spark, tmp_path):
+    with pytest.raises(Exception, match="found no file"):
+        load(spark, tmp_path, format="ndjson")
+
+
 def test_compressed_files_are_refused(spark, tmp_path):
     (tmp_path / "in.ndjson.gz").write_bytes(b"\x1f\x8b")
     with pytest.raises(Exception, match="compressed"):

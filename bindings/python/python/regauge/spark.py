@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import glob
 import io
+import itertools
 import os
 import uuid
 from collections.abc import Iterator
@@ -104,7 +105,8 @@ def _paths(pattern: str) -> list[str]:
             files += [entry.path for entry in inside if entry.is_file() and entry.name[0] not in "._"]
         else:
             files.append(one)
-    if not files:
+    # A job that had no rows to write has left nothing but this.
+    if not files and not any(os.path.exists(os.path.join(one, "_SUCCESS")) for one in found):
         raise FileNotFoundError(f"found no file at {pattern}")
     if compressed := [one for one in files if one.endswith(_COMPRESSED)]:
         raise ValueError(f"found {compressed[0]}, expected no compressed files; decompress it first")
@@ -150,6 +152,8 @@ def _bson_starts(path: str, split_bytes: int) -> list[int]:
 def _split(path: str, format: str, split_bytes: int) -> list[Part]:
     """Returns the parts of a file, each beginning at a record."""
     size = os.path.getsize(path)
+    if size == 0:
+        return []
     if format not in _SPLIT or size <= split_bytes:
         return [Part(path, 0, size)]
     if format == "bson":
@@ -216,24 +220,28 @@ class RegaugeDataSource(DataSource):
         """Returns the name for format()."""
         return "regauge"
 
-    def _format(self, path: str) -> str:
-        named = self.options.get("format")
-        found = named or regauge._regauge.detect_path(path)
+    def _format(self, paths: list[str]) -> str:
+        found = self.options.get("format") or (regauge._regauge.detect_path(paths[0]) if paths else None)
         if found is None:
-            raise ValueError(f"found no format in the name of {path}; pass option('format', …)")
+            raise ValueError(f"found no format in the name of {self.options['path']}; pass option('format', …)")
         return found
 
     def schema(self) -> StructType:
-        """Returns the schema of MARC, or that of the first documents."""
-        path = _paths(self.options["path"])[0]
+        """Returns the schema of MARC, or that of the first documents; without documents, there are no
+        columns."""
+        paths = _paths(self.options["path"])
+        format = self._format(paths)
+        source: str | bytes = next((one for one in paths if os.path.getsize(one)), b"")
+        if source == b"" and format not in _MARC:
+            return StructType([])
         options = {"sample": int(self.options.get("sample", "1000")), **_keywords(self.options)}
-        found = pa.schema(regauge.to_arrow(path, self._format(path), **options))
+        found = pa.schema(regauge.to_arrow(source, format, **options))
         return StructType([StructField(one.name, _to_spark(one.type), one.nullable) for one in found])
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """Returns a reader."""
         paths = _paths(self.options["path"])
-        return _Reader(paths, self._format(paths[0]), schema, dict(self.options))
+        return _Reader(paths, self._format(paths), schema, dict(self.options))
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
         """Returns a writer."""
@@ -263,7 +271,9 @@ class _Reader(DataSourceReader):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yields the rows of a part."""
-        assert isinstance(partition, Part)
+        # Where there is nothing to read, Spark makes a part of its own.
+        if not isinstance(partition, Part):
+            return
         path, start, end = partition.path, partition.start, partition.end
         source: str | bytes = path
         if (start, end) != (0, os.path.getsize(path)):
@@ -281,9 +291,9 @@ class _Reader(DataSourceReader):
 
 @dataclass
 class _Written(WriterCommitMessage):
-    """What a task has written."""
+    """What a task has written: no file if it had no rows."""
 
-    path: str
+    path: str | None
     rows: int
 
 
@@ -304,21 +314,24 @@ class _Writer(DataSourceArrowWriter):
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
         """Writes the rows of a task to a separate file."""
+        rows = (row for batch in iterator for row in batch.to_pylist(maps_as_pydicts="strict"))
+        first = next(rows, None)
+        if first is None:
+            return _Written(None, 0)
         os.makedirs(self._folder, exist_ok=True)
         suffix = _SUFFIXES.get(self._format, self._format)
         path = os.path.join(self._folder, f".part-{uuid.uuid4().hex}.{suffix}")
-        rows = 0
+        count = 0
         try:
             with regauge.open_writer(path, self._format, **self._keywords) as writer:
-                for batch in iterator:
-                    for row in batch.to_pylist(maps_as_pydicts="strict"):
-                        writer.write(_marc_record(row) if self._marc else row)
-                    rows += batch.num_rows
+                for row in itertools.chain([first], rows):
+                    writer.write(_marc_record(row) if self._marc else row)
+                    count += 1
         except BaseException:
             if os.path.exists(path):
                 os.remove(path)
             raise
-        return _Written(path, rows)
+        return _Written(path, count)
 
     def commit(self, messages: list[Any]) -> None:
         """Called when all tasks have written: renames their files."""
@@ -327,14 +340,15 @@ class _Writer(DataSourceArrowWriter):
             for entry in os.scandir(self._folder):
                 if entry.is_file() and entry.name.startswith("part-"):
                     os.remove(entry.path)
-        for number, message in enumerate(one for one in messages if one is not None):
-            folder, name = os.path.split(message.path)
-            os.rename(message.path, os.path.join(folder, f"part-{number:05}-{name[6:]}"))
+        paths = [one.path for one in messages if one is not None and one.path is not None]
+        for number, path in enumerate(paths):
+            folder, name = os.path.split(path)
+            os.rename(path, os.path.join(folder, f"part-{number:05}-{name[6:]}"))
         with open(os.path.join(self._folder, "_SUCCESS"), "wb"):
             pass
 
     def abort(self, messages: list[Any]) -> None:
         """Called when a task has failed: removes what others have written."""
         for message in messages:
-            if message is not None and os.path.exists(message.path):
+            if message is not None and message.path is not None and os.path.exists(message.path):
                 os.remove(message.path)
