@@ -5,8 +5,10 @@ from __future__ import annotations
 import datetime
 import decimal
 import os
+import re
 import shutil
 import sys
+import textwrap
 
 import pytest
 
@@ -18,6 +20,7 @@ if shutil.which("java") is None:
 
 from pyspark.sql import SparkSession  # noqa: E402
 
+import regauge.spark  # noqa: E402
 from regauge.spark import RegaugeDataSource, _split  # noqa: E402
 
 
@@ -165,6 +168,31 @@ def test_empty_files_hold_no_records(spark, tmp_path, format):
 def test_a_folder_without_files_is_an_error(spark, tmp_path):
     with pytest.raises(Exception, match="found no file"):
         load(spark, tmp_path, format="ndjson")
+
+
+def test_the_example_of_the_module(spark, tmp_path):
+    (tmp_path / "records").mkdir()
+    regauge.marc.dump(records(2), tmp_path / "records/a.mrc")
+    example = re.search(r"(?:^    .*\n|^\n)+", regauge.spark.__doc__, re.M)[0]
+    # Its paths are relative to where Spark was started.
+    example = example.replace('"records/', f'"{tmp_path}/records/').replace('"out"', f'"{tmp_path}/out"')
+    exec(textwrap.dedent(example), {"spark": spark})
+    [part] = (tmp_path / "out").glob("part-*")
+    assert [one["fields"][0]["data"] for one in regauge.iter_load(part, "ndjson")] == ["id0", "id1"]
+
+
+def test_modes(spark, tmp_path):
+    out = tmp_path / "out"
+    write = lambda number, mode: (  # noqa: E731
+        spark.range(number, number + 2, 1, 2).write.format("regauge").option("format", "ndjson").mode(mode).save(str(out)))
+    read = lambda: [row.id for row in load(spark, out).collect()]  # noqa: E731
+    write(1, "append")
+    write(3, "append")
+    (out / "notes.ndjson").write_text('{"id":0}\n')
+    assert read() == [0, 1, 2, 3, 4]
+    assert sorted(one.name[:11] for one in out.glob("part-*")) == [f"part-0000{number}-" for number in range(4)]
+    write(5, "overwrite")
+    assert read() == [0, 5, 6]
 
 
 def test_compressed_files_are_refused(spark, tmp_path):

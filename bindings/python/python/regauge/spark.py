@@ -4,7 +4,10 @@
 
     spark.dataSource.register(RegaugeDataSource)
     frame = spark.read.format("regauge").option("format", "marc").load("records/*.mrc")
-    frame.write.format("regauge").option("format", "ndjson").save("out")
+    frame.write.format("regauge").option("format", "ndjson").mode("append").save("out")
+
+Spark's default mode for writing is an error for a data source in Python; `mode("append")` adds files to those in
+the folder, and `mode("overwrite")` removes the files of earlier jobs (`part-…`) when all tasks have written.
 
 Options for both: format (a name in regauge.FORMATS; by default taken from the name of the file that is
 read), and on_loss. For reading: split_bytes (bytes per task, 32 MiB), and sample, on_loss and bad as in
@@ -22,6 +25,7 @@ import glob
 import io
 import itertools
 import os
+import re
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -309,8 +313,6 @@ class _Writer(DataSourceArrowWriter):
             raise ValueError(
                 f"found the columns {', '.join(schema.names)}, expected leader and fields for {format}"
             )
-        if os.path.isdir(self._folder) and os.listdir(self._folder) and not overwrite:
-            raise FileExistsError(f"found files in {self._folder}; pass mode('overwrite')")
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
         """Writes the rows of a task to a separate file."""
@@ -334,14 +336,18 @@ class _Writer(DataSourceArrowWriter):
         return _Written(path, count)
 
     def commit(self, messages: list[Any]) -> None:
-        """Called when all tasks have written: renames their files."""
+        """Called when all tasks have written: renames their files, whose numbers follow those of the files
+        that are kept."""
         os.makedirs(self._folder, exist_ok=True)
-        if self._overwrite:
-            for entry in os.scandir(self._folder):
-                if entry.is_file() and entry.name.startswith("part-"):
+        start = 0
+        for entry in list(os.scandir(self._folder)):
+            if entry.is_file() and (earlier := re.match(r"part-(\d+)-", entry.name)):
+                if self._overwrite:
                     os.remove(entry.path)
+                else:
+                    start = max(start, int(earlier[1]) + 1)
         paths = [one.path for one in messages if one is not None and one.path is not None]
-        for number, path in enumerate(paths):
+        for number, path in enumerate(paths, start):
             folder, name = os.path.split(path)
             os.rename(path, os.path.join(folder, f"part-{number:05}-{name[6:]}"))
         with open(os.path.join(self._folder, "_SUCCESS"), "wb"):
