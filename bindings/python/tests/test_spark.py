@@ -195,6 +195,33 @@ def test_modes(spark, tmp_path):
     assert read() == [0, 5, 6]
 
 
+def test_several_paths(spark, tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.ndjson").write_text(f'{{"name":"{name}"}}\n')
+    frame = spark.read.format("regauge").load([str(tmp_path / "b.ndjson"), str(tmp_path / "a.ndjson")])
+    assert [row.name for row in frame.collect()] == ["b", "a"]
+
+
+def test_a_type_that_spark_lacks(spark, tmp_path):
+    (tmp_path / "in.toml").write_text("[[a]]\nt = 10:11:12\n")
+    with pytest.raises(Exception, match=r"the column a\[\]\.t of the type time64\[us\], which Spark lacks; pass \.schema"):
+        load(spark, tmp_path / "in.toml")
+    frame = spark.read.format("regauge").option("on_loss", "wrap").schema("a array<struct<t string>>")
+    assert frame.load(str(tmp_path / "in.toml")).collect()[0].a[0].t == '{"$localTime":"10:11:12"}'
+
+
+def test_wrong_options(spark, tmp_path):
+    (tmp_path / "in.ndjson").write_text("1\n")
+    for name in ("split_bytes", "sample"):
+        for value in ("0", "-1", "1k"):
+            with pytest.raises(Exception, match=f"found {value} for the option {name}, expected an integer from 1"):
+                load(spark, tmp_path / "in.ndjson", **{name: value}).collect()
+    with pytest.raises(Exception, match=r"found no path; pass one to load\(\) or save\(\)"):
+        spark.read.format("regauge").option("format", "ndjson").load()
+    with pytest.raises(Exception, match=r"found no path; pass one to load\(\) or save\(\)"):
+        spark.range(1).write.format("regauge").option("format", "ndjson").mode("append").save()
+
+
 def test_compressed_files_are_refused(spark, tmp_path):
     (tmp_path / "in.ndjson.gz").write_bytes(b"\x1f\x8b")
     with pytest.raises(Exception, match="compressed"):

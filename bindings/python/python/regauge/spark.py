@@ -24,6 +24,7 @@ from __future__ import annotations
 import glob
 import io
 import itertools
+import json
 import os
 import re
 import uuid
@@ -170,19 +171,27 @@ def _split(path: str, format: str, split_bytes: int) -> list[Part]:
     return [Part(path, start, end) for start, end in zip(starts, ends) if start < end]
 
 
-def _to_spark(of: pa.DataType) -> DataType:
+def _to_spark(of: pa.DataType, column: str) -> DataType:
     """Returns the type of a column whose type was inferred."""
     if pa.types.is_struct(of):
-        return StructType([StructField(one.name, _to_spark(one.type), one.nullable) for one in of])
+        return StructType(
+            [StructField(one.name, _to_spark(one.type, f"{column}.{one.name}"), one.nullable) for one in of]
+        )
     if pa.types.is_list(of):
-        return ArrayType(_to_spark(of.value_type), of.value_field.nullable)
+        return ArrayType(_to_spark(of.value_type, f"{column}[]"), of.value_field.nullable)
     if pa.types.is_decimal(of):
         return DecimalType(of.precision, of.scale)
     if pa.types.is_timestamp(of):
         return TimestampType()
     # Of unsigned integers, Spark has none; and nothing is known of what was always null.
     other: dict[pa.DataType, DataType] = {pa.uint64(): DecimalType(20, 0), pa.null(): StringType()}
-    return other.get(of) or next(spark() for spark, arrow in _TYPES.items() if arrow == of)
+    known = {**other, **{arrow: spark() for spark, arrow in _TYPES.items()}}
+    if of not in known:
+        raise ValueError(
+            f"found the column {column} of the type {of}, which Spark lacks; pass .schema(…) with text for it, and "
+            'option("on_loss", "wrap")'
+        )
+    return known[of]
 
 
 def _to_arrow(of: DataType) -> pa.DataType:
@@ -224,27 +233,38 @@ class RegaugeDataSource(DataSource):
         """Returns the name for format()."""
         return "regauge"
 
+    def _path(self) -> str:
+        if "path" not in self.options:
+            raise ValueError("found no path; pass one to load() or save()")
+        return self.options["path"]
+
+    def _files(self) -> list[str]:
+        # Spark passes several paths as a list in JSON.
+        paths = json.loads(self.options["paths"]) if "paths" in self.options else [self._path()]
+        return [one for path in paths for one in _paths(path)]
+
     def _format(self, paths: list[str]) -> str:
         found = self.options.get("format") or (regauge._regauge.detect_path(paths[0]) if paths else None)
         if found is None:
-            raise ValueError(f"found no format in the name of {self.options['path']}; pass option('format', …)")
+            name = paths[0] if paths else self._path()
+            raise ValueError(f"found no format in the name of {name}; pass option('format', …)")
         return found
 
     def schema(self) -> StructType:
         """Returns the schema of MARC, or that of the first documents; without documents, there are no
         columns."""
-        paths = _paths(self.options["path"])
+        paths = self._files()
         format = self._format(paths)
         source: str | bytes = next((one for one in paths if os.path.getsize(one)), b"")
         if source == b"" and format not in _MARC:
             return StructType([])
-        options = {"sample": int(self.options.get("sample", "1000")), **_keywords(self.options)}
+        options = {"sample": _number(self.options, "sample", 1000), **_keywords(self.options)}
         found = pa.schema(regauge.to_arrow(source, format, **options))
-        return StructType([StructField(one.name, _to_spark(one.type), one.nullable) for one in found])
+        return StructType([StructField(one.name, _to_spark(one.type, one.name), one.nullable) for one in found])
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """Returns a reader."""
-        paths = _paths(self.options["path"])
+        paths = self._files()
         return _Reader(paths, self._format(paths), schema, dict(self.options))
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
@@ -252,7 +272,7 @@ class RegaugeDataSource(DataSource):
         format = self.options.get("format")
         if format is None:
             raise ValueError("found no format; pass option('format', …)")
-        return _Writer(self.options["path"], format, schema, overwrite, self.options.get("on_loss"))
+        return _Writer(self._path(), format, schema, overwrite, self.options.get("on_loss"))
 
 
 def _keywords(options: Any) -> dict[str, Any]:
@@ -260,11 +280,19 @@ def _keywords(options: Any) -> dict[str, Any]:
     return {name: options[name] for name in ("on_loss", "bad") if name in options}
 
 
+def _number(options: Any, name: str, default: int) -> int:
+    """Returns the value of an option that is a number."""
+    given = str(options.get(name, default))
+    if not (given.isascii() and given.isdigit()) or int(given) == 0:
+        raise ValueError(f"found {given} for the option {name}, expected an integer from 1")
+    return int(given)
+
+
 class _Reader(DataSourceReader):
     def __init__(self, paths: list[str], format: str, schema: StructType, options: dict[str, str]) -> None:
         self._paths, self._format, self._schema = paths, format, _to_arrow(schema)
         self._keywords = _keywords(options)
-        self._split_bytes = int(options.get("split_bytes", str(32 << 20)))
+        self._split_bytes = _number(options, "split_bytes", 32 << 20)
 
     def partitions(self) -> list[InputPartition]:
         """Returns the parts of all files."""
