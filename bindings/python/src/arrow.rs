@@ -48,6 +48,8 @@ struct Job {
     batch_size: usize,
     on_loss: OnLoss,
     losses: Losses,
+    /// What its errors suggest.
+    words: &'static Words,
 }
 
 /// Documents of a file as record batches: the result of `to_arrow`.
@@ -56,9 +58,10 @@ pub struct PyArrowStream {
     job: Job,
 }
 
-/// Implements `regauge.to_arrow`.
+/// Implements `regauge.to_arrow`, and the source for PySpark, whose errors have its words.
 #[pyfunction]
-#[pyo3(signature = (source, format, batch_size, schema, sample, on_loss, arguments = None))]
+#[pyo3(signature = (source, format, batch_size, schema, sample, on_loss, arguments = None, is_spark = false))]
+#[expect(clippy::too_many_arguments, reason = "those of the public function")]
 pub fn to_arrow(
     source: &Bound<'_, PyAny>,
     format: &str,
@@ -67,6 +70,7 @@ pub fn to_arrow(
     sample: usize,
     on_loss: &str,
     arguments: Option<&Bound<'_, PyDict>>,
+    is_spark: bool,
 ) -> PyResult<PyArrowStream> {
     let py = source.py();
     let format = stream::format(format)?;
@@ -109,6 +113,7 @@ pub fn to_arrow(
         batch_size,
         on_loss,
         losses: Losses::default(),
+        words: if is_spark { &Words::SPARK } else { &Words::PYTHON },
     };
     let found = py.detach(|| match given {
         // The column `value` is a field of each document, or the document itself.
@@ -163,7 +168,7 @@ impl Job {
 
     /// Returns the schema of the first documents.
     fn infer(&self, sample: usize, on_loss: OnLoss) -> regauge::Result<(Schema, Shape)> {
-        let mut seen = infer::Seen::new(sample, &Words::PYTHON);
+        let mut seen = infer::Seen::new(sample, self.words);
         let mut look = |row: Value, number: u64| seen.look(&row, number);
         let done = self.read(&mut Rows::new(&self.options, self.shape, &mut look));
         match done {
@@ -177,7 +182,7 @@ impl Job {
     /// # Errors
     /// `Unsupported` for a type that no document contains.
     fn columns(&self) -> regauge::Result<column::Columns> {
-        column::Columns::new(&self.schema, self.on_loss, &self.losses, &Words::PYTHON)
+        column::Columns::new(&self.schema, self.on_loss, &self.losses, self.words)
     }
 
     /// Builds batches until the end, or until there is no consumer any more.

@@ -128,9 +128,10 @@ def test_documents_that_are_no_maps(spark, tmp_path):
 
 
 @pytest.mark.parametrize(("text", "options", "message"), [
-    ('{"a":1}\n{"a":2,"b":3}\n', {"sample": "1"}, r"in\.ndjson, from byte 0: .*record 2, at \$\.b"),
+    ('{"a":1}\n{"a":2,"b":3}\n', {"sample": "1"},
+     r'in\.ndjson, from byte 0: .*record 2, at \$\.b: .*pass \.schema\(…\) with .*option\("sample", …\)'),
     ('{"a":1}\n{"a":2.5}\n', {"sample": "1"}, r"in\.ndjson, from byte 0: .*record 2, at \$\.a"),
-    ('{"a":1}\n{"a":"x"}\n', {}, r"on_loss"),
+    ('{"a":1}\n{"a":"x"}\n', {}, r'option\("on_loss", "wrap"\).* \.schema\(…\)'),
     ('{"a":1}\n{bad\n', {"sample": "1"}, r"in\.ndjson"),
 ])
 def test_what_does_not_fit_is_an_error(spark, tmp_path, text, options, message):

@@ -21,6 +21,13 @@ impl Words {
         wrap: "on_loss=\"wrap\"",
         approximate: "on_loss=\"approximate\"",
     };
+    /// Those of the source for PySpark.
+    pub const SPARK: Words = Words {
+        schema: ".schema(…)",
+        sample: "option(\"sample\", …)",
+        wrap: "option(\"on_loss\", \"wrap\")",
+        approximate: "option(\"on_loss\", \"approximate\")",
+    };
     /// Those of the command.
     pub const COMMAND: Words = Words {
         schema: "--parquet-schema",

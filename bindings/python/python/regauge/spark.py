@@ -258,8 +258,7 @@ class RegaugeDataSource(DataSource):
         source: str | bytes = next((one for one in paths if os.path.getsize(one)), b"")
         if source == b"" and format not in _MARC:
             return StructType([])
-        options = {"sample": _number(self.options, "sample", 1000), **_keywords(self.options)}
-        found = pa.schema(regauge.to_arrow(source, format, **options))
+        found = pa.schema(_stream(source, format, self.options, sample=_number(self.options, "sample", 1000)))
         return StructType([StructField(one.name, _to_spark(one.type, one.name), one.nullable) for one in found])
 
     def reader(self, schema: StructType) -> DataSourceReader:
@@ -275,9 +274,13 @@ class RegaugeDataSource(DataSource):
         return _Writer(self._path(), format, schema, overwrite, self.options.get("on_loss"))
 
 
-def _keywords(options: Any) -> dict[str, Any]:
-    """Returns the options that are `to_arrow`'s own."""
-    return {name: options[name] for name in ("on_loss", "bad") if name in options}
+def _stream(
+    source: str | bytes, format: str, options: Any, schema: pa.Schema | None = None, sample: int = 1000
+) -> regauge._regauge.ArrowStream:
+    """Returns what `regauge.to_arrow` does, with errors in the words of Spark."""
+    on_loss = options.get("on_loss", "refuse")
+    others = {"bad": options["bad"]} if "bad" in options else None
+    return regauge._regauge.to_arrow(source, format, 65_536, schema, sample, on_loss, others, is_spark=True)
 
 
 def _number(options: Any, name: str, default: int) -> int:
@@ -291,7 +294,7 @@ def _number(options: Any, name: str, default: int) -> int:
 class _Reader(DataSourceReader):
     def __init__(self, paths: list[str], format: str, schema: StructType, options: dict[str, str]) -> None:
         self._paths, self._format, self._schema = paths, format, _to_arrow(schema)
-        self._keywords = _keywords(options)
+        self._options = options
         self._split_bytes = _number(options, "split_bytes", 32 << 20)
 
     def partitions(self) -> list[InputPartition]:
@@ -313,7 +316,7 @@ class _Reader(DataSourceReader):
                 file.seek(start)
                 source = file.read(end - start)
         schema = pa.schema(list(self._schema))
-        stream = regauge.to_arrow(source, self._format, schema=schema, **self._keywords)
+        stream = _stream(source, self._format, self._options, schema)
         try:
             yield from pa.RecordBatchReader.from_stream(stream)
         except (pa.ArrowException, OSError) as error:
