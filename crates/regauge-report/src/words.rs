@@ -177,20 +177,21 @@ fn round_bytes(bytes: u64) -> String {
 pub fn without_times(row: &Row) -> &'static str {
     match () {
         () if !row.wrong.is_empty() => "wrong data",
-        () if is_late(row) => "too slow",
-        () if row.output_bytes.is_none() => "failed",
+        () if row.dropped.is_some() => "too slow",
+        () if row.output_bytes.is_none() && !is_late(row) => "failed",
         () => "not timed",
     }
 }
 
-/// Returns whether it was stopped because it took longer than it was given.
+/// Returns whether it was stopped because it, or its start, took longer than it was given.
 pub fn is_late(row: &Row) -> bool {
-    row.failure.as_deref().is_some_and(|why| why.starts_with("gave no answer within "))
+    let late = ["gave no answer within ", "did not start within "];
+    row.failure.as_deref().is_some_and(|why| late.iter().any(|words| why.starts_with(words)))
 }
 
 #[cfg(test)]
 mod tests {
-    use regauge_measure::report::Example;
+    use regauge_measure::report::{Dropped, Example};
 
     use super::*;
 
@@ -246,8 +247,13 @@ mod tests {
     fn what_did_not_answer_in_time_has_not_failed() {
         let mut row = crate::full::tests::report().rows[0].clone();
         (row.timing, row.output_bytes) = (None, None);
-        row.failure = Some("gave no answer within 2 s and was stopped".into());
-        assert_eq!(without_times(&row), "too slow");
+        for late in ["gave no answer within 2 s and was stopped", "did not start within 2 s"] {
+            row.failure = Some(late.into());
+            assert_eq!(without_times(&row), "not timed");
+        }
+        row.dropped = Some(Dropped { at_least: 12.0, processes: 0 });
+        assert_eq!(without_times(&row), "too slow", "that is known");
+        row.dropped = None;
         row.failure = Some("ended by itself (exit status: 1)".into());
         assert_eq!(without_times(&row), "failed");
     }

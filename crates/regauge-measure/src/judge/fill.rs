@@ -1,7 +1,6 @@
 //! Fills the report's rows from the results of checks and race.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use crate::judge::summary::{self, Moments};
 use crate::judge::verdict::Untimed;
@@ -12,9 +11,8 @@ use crate::plan::options::Options;
 use crate::plan::reference::References;
 use crate::run::check::{Blame, Outcome};
 use crate::run::gzip::gzip_of;
-use crate::run::process::Trouble;
 use crate::run::safety;
-use crate::run::sampler::{self, Runner};
+use crate::run::sampler::{self, CHECK_SLOWS, Runner};
 
 /// Adds the sizes: of regauge's references, and of those that a runtime wrote itself.
 pub(crate) fn report_references(
@@ -70,16 +68,21 @@ pub(crate) fn fill(
     options: &Options,
 ) -> (Report, Vec<Untimed>) {
     let mut untimed = Vec::new();
-    let mut late = Vec::new();
+    let (mut late, mut cold) = (Vec::new(), Vec::new());
+    // Checks are of all documents, times perhaps of every n-th.
+    let timed = report.method.timed_documents.max(1);
+    let part = timed as f64 / references.documents.max(1) as f64;
+    let compiled: Vec<Runtime> =
+        runners.iter().filter(|one| one.compiles()).map(|one| one.group.0).collect();
+    let out_of_time =
+        if options.is_stopped() { "the run was interrupted" } else { "the budget ran out" };
     for (index, (contender, outcome)) in contenders.iter().zip(outcomes).enumerate() {
         let mut row = blank(contender, references);
         // Why it has no times, and whether it cannot win for that reason.
         let mut why = None;
         match outcome {
             Outcome::NotReached => {
-                let stopped = options.is_stopped();
-                let reason = if stopped { "the run was interrupted" } else { "the budget ran out" };
-                untimed.push(no_times(&row, reason.to_owned(), false));
+                untimed.push(no_times(&row, out_of_time.to_owned(), false));
                 continue;
             }
             Outcome::Missing(reason) => {
@@ -101,11 +104,18 @@ pub(crate) fn fill(
                 row.failure = Some(reason);
             }
             Outcome::Late { hello, after, why: reason } => {
-                (row.runtime_version, row.version) = (hello.runtime, hello.version);
-                late.push((report.rows.len(), after));
+                if let Some(hello) = hello {
+                    (row.runtime_version, row.version) = (hello.runtime, hello.version);
+                }
+                match after {
+                    Some(after) => late.push((report.rows.len(), after.as_nanos() as f64)),
+                    None => why = Some((reason.clone(), false)),
+                }
                 row.failure = Some(reason);
             }
             Outcome::Compared(compared) => {
+                let first_ns = compared.first_decode_ns + compared.checked.encode_ns as f64;
+                cold.push((report.rows.len(), first_ns));
                 row.runtime_version = compared.hello.runtime;
                 row.version = compared.hello.version;
                 row.output_bytes = Some(compared.output_bytes);
@@ -122,13 +132,14 @@ pub(crate) fn fill(
                         at_least,
                         processes: runner.decode.processes() as u64,
                     });
-                    row.failure = match (&runner.trouble, &row.timing, runner.late) {
+                    row.failure = match (&runner.trouble, &row.timing, &runner.late) {
                         (Some(trouble), _, _) => Some(trouble.to_string()),
                         (None, Some(_), _) => None,
-                        (None, None, None) => Some("the budget ran out".into()),
-                        (None, None, Some(after)) => {
-                            late.push((report.rows.len(), after));
-                            Some(Trouble::Silent(after).to_string())
+                        (None, None, None) => Some(out_of_time.to_owned()),
+                        (None, None, Some(trouble)) => {
+                            // The race may have left it no time: its check tells how slow it is.
+                            late.push((report.rows.len(), runner.guess.total() / part));
+                            Some(trouble.to_string())
                         }
                     };
                 }
@@ -147,7 +158,15 @@ pub(crate) fn fill(
         }
         report.rows.push(row);
     }
-    untimed.extend(late.into_iter().map(|(place, after)| leave_late(&mut report, place, after)));
+    for (place, at_least_ns) in late {
+        let compiles = compiled.contains(&report.rows[place].runtime);
+        untimed.push(leave_late(
+            &mut report,
+            place,
+            at_least_ns,
+            &Firsts { cold: &cold, part, compiles },
+        ));
+    }
     summary::rank(&mut report, options.seed);
     if !options.processor_time {
         note_processor_time(&mut report);
@@ -168,24 +187,48 @@ fn note_processor_time(report: &mut Report) {
     }
 }
 
-/// A contender that did not answer within this multiple of the best of its group cannot win,
+/// A contender that takes at least this many times as long as the best of its group cannot win,
 /// whatever the others' samples say.
 const LATE: f64 = 3.0;
+/// In a runtime that compiles, a first call says little: it must take so many times as long as the
+/// slowest first call of its group.
+const LATE_COLD: f64 = 10.0;
+/// What a first call may take for other things than the data, such as imports, in nanoseconds.
+const FIRST_CALL_NS: f64 = 0.3e9;
 
-/// Reports a contender that was stopped before it answered: it takes at least the time that it was
-/// given.
-fn leave_late(report: &mut Report, place: usize, after: Duration) -> Untimed {
+/// What first calls take, to judge one that did not come back.
+struct Firsts<'f> {
+    /// The first decoding and encoding of all documents in nanoseconds, by the place of the row.
+    cold: &'f [(usize, f64)],
+    /// The part of the documents that was timed.
+    part: f64,
+    /// Whether the runtime compiles while it runs.
+    compiles: bool,
+}
+
+/// Reports a contender that was stopped, one call of which takes at least so long.
+fn leave_late(report: &mut Report, place: usize, at_least_ns: f64, firsts: &Firsts) -> Untimed {
     let row = &report.rows[place];
     let best = report
         .rows
         .iter()
         .filter(|one| summary::is_in(one, row.runtime, row.gives))
         .filter_map(|one| Some(one.timing.as_ref()?.total_ns.median))
-        .fold(f64::INFINITY, f64::min);
-    let at_least = after.as_nanos() as f64 / best;
+        .fold(f64::INFINITY, f64::min)
+        / firsts.part;
+    let slowest_cold = firsts
+        .cold
+        .iter()
+        .filter(|one| summary::is_in(&report.rows[one.0], row.runtime, row.gives))
+        .map(|one| one.1)
+        .fold(best, f64::max);
+    let (at_least, limit) = match firsts.compiles {
+        true => (at_least_ns / slowest_cold, LATE_COLD),
+        false => ((at_least_ns / CHECK_SLOWS - FIRST_CALL_NS) / best, LATE),
+    };
     let why = row.failure.clone().unwrap_or_default();
     let row = &mut report.rows[place];
-    if at_least >= LATE {
+    if at_least >= limit {
         row.dropped = Some(Dropped { at_least, processes: 0 });
         return no_times(row, format!("{why}: at least {at_least:.0}x slower than the best"), true);
     }
@@ -263,5 +306,35 @@ pub(crate) fn note_safety(
         report.notes.push(format!(
             "{who} not been safety-tested in this version; --safety all tests {them}."
         ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::report::small;
+
+    /// Returns by how much a late contender is slower at least, if that rules it out. The best takes
+    /// 150 µs warm and 60 ms at first.
+    fn ruled_out(late_ms: f64, compiles: bool) -> Option<f64> {
+        let mut report = small::empty();
+        report.rows = vec![
+            small::row("best", "json", 10, &[50e3; 5], &[100e3; 5]),
+            Row { timing: None, ..small::row("late", "json", 10, &[1.0], &[1.0]) },
+        ];
+        let firsts = Firsts { cold: &[(0, 60e6)], part: 1.0, compiles };
+        let told = leave_late(&mut report, 1, late_ms * 1e6, &firsts).told;
+        let dropped = report.rows[1].dropped.map(|one| one.at_least);
+        assert_eq!(told.is_ruled_out, dropped.is_some());
+        dropped
+    }
+
+    #[test]
+    fn a_cold_first_call_rules_nothing_out() {
+        assert_eq!(ruled_out(100.0, true), None, "what a slow start left");
+        assert_eq!(ruled_out(590.0, true), None);
+        assert_eq!(ruled_out(2_000.0, true).map(f64::round), Some(33.0), "not 2 s over 150 µs");
+        assert_eq!(ruled_out(600.0, false), None, "imports, beside other checks");
+        assert!(ruled_out(1_000.0, false).is_some_and(|factor| factor > 1_000.0));
     }
 }

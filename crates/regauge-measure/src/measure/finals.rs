@@ -94,6 +94,7 @@ impl Finals<'_> {
             compile: Duration::ZERO,
             sample_min: None,
             probe: self.check.options.probe,
+            is_stopped: &|| self.check.options.is_stopped(),
             outputs: self.check.outputs,
         };
         let (contender, launch) = (&self.check.contenders[index], &self.check.launches[index]);
@@ -142,7 +143,7 @@ impl Finals<'_> {
 fn is_out_of_time(outcome: &Outcome, patience: Duration) -> bool {
     match outcome {
         Outcome::NotReached => true,
-        Outcome::Late { after, .. } => *after < patience,
+        Outcome::Late { after, .. } => after.is_none_or(|after| after < patience),
         _ => false,
     }
 }

@@ -33,8 +33,9 @@ pub(crate) enum Outcome {
     Missing(String),
     /// It ran, and broke off.
     Failed { hello: Option<Hello>, why: String, blame: Blame },
-    /// It was given the data and had not answered after this time, when it was stopped.
-    Late { hello: Hello, after: Duration, why: String },
+    /// It was stopped because it took too long. `after` is the longest that one of its calls is known
+    /// to take at least; nothing if it had not begun any.
+    Late { hello: Option<Hello>, after: Option<Duration>, why: String },
     /// It returned bytes.
     Compared(Box<Compared>),
 }
@@ -107,6 +108,8 @@ pub(crate) struct Terms<'t> {
     pub sample_min: Option<Duration>,
     /// The short fixed piece of work.
     pub probe: fn() -> Duration,
+    /// Returns whether the user wants an end.
+    pub is_stopped: &'t dyn Fn() -> bool,
     /// The compressed sizes of the outputs so far.
     pub outputs: &'t Outputs,
 }
@@ -128,7 +131,7 @@ pub(crate) fn load_for(
         return Ok(Load { path: reference.path.clone(), spans: reference.spans.clone() });
     }
     let out = folder.join("own-reference");
-    let (mut process, _) = Process::start(launch, patience)?;
+    let (mut process, _) = Process::start(launch, patience).map_err(unprepared)?;
     let command =
         Command::Prepare { path: &reference.path, spans: reference.spans.as_deref(), out: &out };
     process.ask::<Counted>(&command, patience).map_err(|trouble| match trouble {
@@ -166,19 +169,21 @@ pub(crate) fn check(
     folder: &Path,
     terms: &Terms,
 ) -> Outcome {
-    let mut hello = None;
-    match try_check(contender, launch, references, reference_gzip, folder, terms, &mut hello) {
+    let (mut hello, mut first) = (None, None);
+    let said = (&mut hello, &mut first);
+    match try_check(contender, launch, references, reference_gzip, folder, terms, said) {
         Ok(compared) => Outcome::Compared(Box::new(compared)),
         Err(Trouble::Missing(why) | Trouble::NoRuntime(why)) => Outcome::Missing(why),
-        Err(Trouble::Silent(limit)) => {
-            let mut why = Trouble::Silent(limit).to_string();
-            if terms.patience < terms.most {
+        Err(trouble @ (Trouble::Silent(_) | Trouble::NotStarted(_))) => {
+            let mut why = trouble.to_string();
+            if terms.patience < terms.most && !(terms.is_stopped)() {
                 why.push_str("; a longer --budget gives it more time");
             }
-            match hello {
-                Some(hello) => Outcome::Late { hello, after: limit, why },
-                None => Outcome::Failed { hello, why, blame: Blame::Runner },
-            }
+            let after = match trouble {
+                Trouble::Silent(limit) => Some(first.map_or(limit, |first| limit.max(first))),
+                _ => None,
+            };
+            Outcome::Late { hello, after, why }
         }
         Err(trouble) => {
             // A contender that never said hello was not given the data.
@@ -196,15 +201,17 @@ fn try_check(
     reference_gzip: &dyn Fn(&str) -> u64,
     folder: &Path,
     terms: &Terms,
-    said: &mut Option<Hello>,
+    (said, first): (&mut Option<Hello>, &mut Option<Duration>),
 ) -> Result<Compared, Trouble> {
     let here = |error: Error| Trouble::Unprepared(error.to_string());
     let began = Instant::now();
-    // All its steps share the budget; the last step always gets a moment.
-    let patience = || terms.patience.saturating_sub(began.elapsed()).max(LEAST);
-    let (mut process, hello) = Process::start(launch, patience())?;
+    let (mut process, hello) = Process::start(launch, terms.patience)?;
     let start = began.elapsed();
     *said = Some(hello.clone());
+    // A slow start leaves half of the time at least. All other steps share it, and the last one
+    // always gets a moment.
+    let until = began + terms.patience.max(start + terms.patience / 2);
+    let patience = || until.saturating_duration_since(Instant::now()).max(LEAST);
     // What the start took at its highest is not the data's.
     process.forget_peak();
     let idle = process.memory().map(|(resident, _)| resident);
@@ -215,6 +222,7 @@ fn try_check(
     process.ask::<Counted>(&command, patience()).map_err(unprepared)?;
     let command = Command::Sample { op: Op::Decode, iterations: 1, gc: false };
     let first_decode: Sampled = process.ask(&command, patience())?;
+    *first = Some(Duration::from_nanos(first_decode.ns));
     let decode_peak = peak(&process);
     let out = folder.join("output");
     let lines = spans.is_some() && matches!(contender.wire, Wire::Json | Wire::MarcJson);

@@ -190,6 +190,7 @@ impl Check<'_> {
                 },
                 sample_min: self.options.sample_at_once.then_some(self.options.sample_min),
                 probe: self.options.probe,
+                is_stopped: &|| self.options.is_stopped(),
                 outputs: self.outputs,
             };
             let gzip = |name: &str| gzip_of(gzip, name);
@@ -272,8 +273,7 @@ impl Check<'_> {
         }
         let hello = |index: usize| match &outcomes[index] {
             Outcome::Compared(compared) => Some(&compared.hello),
-            Outcome::Failed { hello, .. } => hello.as_ref(),
-            Outcome::Late { hello, .. } => Some(hello),
+            Outcome::Failed { hello, .. } | Outcome::Late { hello, .. } => hello.as_ref(),
             Outcome::Missing(_) | Outcome::NotReached => None,
         };
         let which: Vec<usize> =

@@ -39,6 +39,8 @@ pub(crate) enum Trouble {
     Junk(String),
     /// It did not answer in time, and was stopped.
     Silent(Duration),
+    /// It was given nothing yet: its process had not started in time, and was stopped.
+    NotStarted(Duration),
     /// It exited on its own.
     Died(String),
 }
@@ -53,10 +55,14 @@ impl fmt::Display for Trouble {
             Trouble::Junk(line) => {
                 write!(out, "found {line:?} on its output, expected a reply from the runner")
             }
-            Trouble::Silent(after) => {
+            Trouble::Silent(after) | Trouble::NotStarted(after) => {
                 let digits = usize::from(*after < Duration::from_secs(2));
                 let seconds = after.as_secs_f64().max(0.1);
-                write!(out, "gave no answer within {seconds:.digits$} s and was stopped")
+                let what = match self {
+                    Trouble::Silent(_) => "gave no answer",
+                    _ => "did not start",
+                };
+                write!(out, "{what} within {seconds:.digits$} s and was stopped")
             }
             Trouble::Died(how) => out.write_str(how),
         }
@@ -121,7 +127,10 @@ impl Process {
             std::thread::spawn(move || keep_tail(errors, &kept)),
         ];
         let mut process = Process { child, group, commands, lines, tail, readers };
-        let hello = process.hear(patience)?;
+        let hello = process.hear(patience).map_err(|trouble| match trouble {
+            Trouble::Silent(after) => Trouble::NotStarted(after),
+            trouble => trouble,
+        })?;
         Ok((process, hello))
     }
 

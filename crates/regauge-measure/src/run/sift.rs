@@ -36,8 +36,7 @@ pub(crate) fn disputed(
             check.contenders[*index].runtime != Runtime::NATIVE
                 && match outcome {
                     Outcome::Missing(_) | Outcome::NotReached => false,
-                    Outcome::Failed { hello, .. } => hello.is_some(),
-                    Outcome::Late { .. } => true,
+                    Outcome::Failed { hello, .. } | Outcome::Late { hello, .. } => hello.is_some(),
                     Outcome::Compared(compared) => !compared.wrong.is_empty(),
                 }
         })

@@ -96,7 +96,8 @@ impl Results for Codec<'_> {
         }
         let Some(found) = found else { return Err(self.absent(table, row)) };
         if let Some(failure) = &found.failure {
-            let is_late = failure == "the budget ran out" || failure.starts_with("gave no answer");
+            let late = ["the budget ran out", "the run was", "gave no answer", "did not start"];
+            let is_late = late.iter().any(|words| failure.starts_with(words));
             let what = if is_late { "not timed" } else { "failed" };
             return Err(format!("{what}: {failure}"));
         }

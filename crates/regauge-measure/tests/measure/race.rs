@@ -122,10 +122,12 @@ fn one_that_never_says_hello_leaves_its_runtime_without_a_winner() {
     }
     let folder = tempfile::tempdir().unwrap();
     let report = race(folder.path(), &["honest", "never_starts"], 8);
-    let verdict = report.verdict.unwrap();
+    let verdict = report.verdict.as_ref().unwrap();
     assert!(!verdict.fields[0].is_decided(), "{verdict:?}");
     assert!(verdict.choices.iter().all(|one| one.winners.is_empty()));
     assert!(verdict.summary[0].contains("no winner: test never starts was not timed"));
+    let failure = row(&report, "test never starts").failure.as_deref();
+    assert!(failure.is_some_and(|why| why.starts_with("did not start within ")), "{failure:?}");
 }
 
 /// A usual library that cannot hold the data is out; one that was not given it might be the best.

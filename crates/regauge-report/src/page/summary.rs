@@ -180,6 +180,7 @@ pub fn unranked(report: &Report) -> Option<Section> {
     let lists = [
         ("Wrong data", group("wrong data")),
         ("Failed", group("failed")),
+        ("Too slow", group("too slow")),
         ("Not timed", group("not timed")),
         ("Not installed", missing),
     ];

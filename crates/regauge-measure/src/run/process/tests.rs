@@ -136,3 +136,11 @@ fn children_end_with_their_contender() {
         assert!(!is_alive(), "{rest}");
     }
 }
+
+#[test]
+fn one_that_did_not_start_in_time_was_given_nothing() {
+    let limit = Duration::from_millis(200);
+    let trouble = start_error("sleep 70", limit);
+    assert_eq!(trouble, Trouble::NotStarted(limit));
+    assert_eq!(trouble.to_string(), "did not start within 0.2 s and was stopped");
+}

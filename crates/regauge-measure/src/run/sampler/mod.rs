@@ -31,7 +31,7 @@ pub(crate) use first::{FirstLap, first_lap};
 use lap::Lap;
 pub(crate) use processes::{Live, Load, Processes};
 use race::Race;
-pub(crate) use race::spread_of;
+pub(crate) use race::{CHECK_SLOWS, spread_of};
 pub(crate) use runner::{Guess, Runner};
 pub(crate) use samples::{Samples, kept};
 

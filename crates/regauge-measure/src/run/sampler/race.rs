@@ -24,7 +24,7 @@ const BEHIND_BESIDE_CHECKS: f64 = 5.0;
 const SLOW_CHECK_NS: f64 = 20e6;
 const BEHIND_IN_CHECK: f64 = 10.0;
 /// Its reported factor is divided by this: a pass beside other checks may take twice as long as one alone.
-const CHECK_SLOWS: f64 = 2.0;
+pub(crate) const CHECK_SLOWS: f64 = 2.0;
 /// Rounds of the first lap, and of the later ones.
 const FIRST: u64 = 3;
 const ROUNDS: u64 = 4;

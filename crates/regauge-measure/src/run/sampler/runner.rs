@@ -29,7 +29,7 @@ pub(crate) struct Guess {
 }
 
 impl Guess {
-    pub(super) fn total(self) -> f64 {
+    pub(crate) fn total(self) -> f64 {
         self.decode_ns + self.encode_ns
     }
 }
@@ -57,8 +57,8 @@ pub(crate) struct Runner {
     pub trouble: Option<Trouble>,
     /// It left because it takes at least so many times as long as the best.
     pub dropped: Option<f64>,
-    /// It had given no sample after this time, when the race was over.
-    pub late: Option<Duration>,
+    /// Its process had not started, or it had given no sample, when the race was over.
+    pub late: Option<Trouble>,
     /// What its part of the last lap took, without the watching of the collector.
     pub(super) lap_time: Duration,
     /// Whether `memory` comes from its check: what that wrote is in the highest mark of its process.
@@ -171,7 +171,9 @@ impl Runner {
     /// Drops it: it is in trouble, or late if it did not answer before the end.
     pub(super) fn drop_out<T>(&mut self, trouble: Trouble, plan: &Plan) -> Option<T> {
         match trouble {
-            Trouble::Silent(after) if after < plan.patience => self.late = Some(after),
+            Trouble::Silent(after) | Trouble::NotStarted(after) if after < plan.patience => {
+                self.late = Some(trouble);
+            }
             trouble => self.trouble = Some(trouble),
         }
         self.subject = None;
