@@ -102,12 +102,19 @@ fn series(
 pub(crate) fn estimate(these: &[&Series], seed: u64, number: impl Fn(&[f64]) -> f64) -> Estimate {
     let lists: Vec<List> = these.iter().map(|series| list(series)).collect();
     let grouped: Vec<Grouped> = lists.iter().map(Grouped::from).collect();
-    judged(stats::estimate_of_processes(&grouped, seed, number), &lists)
+    judged(stats::estimate_of_processes(&grouped, seed, number), &grouped)
 }
 
-/// Returns an estimate that says so when the samples are too few for it.
-fn judged(mut estimate: Estimate, lists: &[List]) -> Estimate {
-    estimate.too_few |= lists.iter().any(|list| list.samples.len() < 2 && list.sizes.len() < 2);
+/// Two samples of one process may be alike by chance.
+const SAMPLES_MIN: usize = 3;
+
+/// Returns an estimate that says so when the samples are too few for it: one process gave fewer than
+/// three, or the interval is too wide.
+pub(crate) fn judged(mut estimate: Estimate, lists: &[Grouped]) -> Estimate {
+    estimate.too_few |= lists.iter().any(|list| {
+        let processes = list.sizes.iter().filter(|size| **size > 0).count();
+        processes < 2 && (1..SAMPLES_MIN).contains(&list.samples.len())
+    });
     estimate.unless_too_wide()
 }
 
@@ -210,7 +217,7 @@ pub fn ratio(these: &[&Series], those: &[&Series], seed: u64) -> Estimate {
     let number = |medians: &[f64]| {
         medians[..split].iter().sum::<f64>() / medians[split..].iter().sum::<f64>()
     };
-    judged(stats::ratio_of_processes(&grouped, seed, number), &lists)
+    judged(stats::ratio_of_processes(&grouped, seed, number), &grouped)
 }
 
 #[cfg(test)]

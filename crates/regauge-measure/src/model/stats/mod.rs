@@ -11,6 +11,9 @@
 //! trusted alone: all contenders of a run together show how much processes differ, and a
 //! contender's own processes correct this, each by its weight (the moderated t of Smyth 2004:
 //! `PRIOR` degrees of freedom for all, one less than its processes for its own).
+//!
+//! One process, or few, may differ by less than their samples scatter. Then the scatter widens the
+//! interval to what it would be by itself, also by Student's t: three noisy samples say very little.
 
 use serde::{Deserialize, Serialize};
 
@@ -73,22 +76,72 @@ impl<'s> From<&'s [f64]> for Grouped<'s> {
 }
 
 impl Grouped<'_> {
-    /// Returns the logarithm of the median of each process, or nothing if there are no processes.
-    fn processes(&self) -> Option<Vec<f64>> {
+    /// Returns the samples of each process, or nothing if there are no processes.
+    fn blocks(&self) -> Option<Vec<&[f64]>> {
         let sizes: Vec<usize> = self.sizes.iter().copied().filter(|size| *size > 0).collect();
         if sizes.is_empty() || sizes.iter().sum::<usize>() != self.samples.len() {
             return None;
         }
         let mut rest = self.samples;
-        let medians: Vec<f64> = sizes
-            .into_iter()
-            .map(|size| {
-                let (block, others) = rest.split_at(size);
-                rest = others;
-                median(block)
-            })
-            .collect();
+        let blocks = sizes.into_iter().map(|size| {
+            let (block, others) = rest.split_at(size);
+            rest = others;
+            block
+        });
+        Some(blocks.collect())
+    }
+
+    /// Returns the logarithm of the median of each process, or nothing if there are no processes.
+    fn processes(&self) -> Option<Vec<f64>> {
+        let medians: Vec<f64> = self.blocks()?.into_iter().map(median).collect();
         medians.iter().all(|one| *one > 0.0).then(|| medians.into_iter().map(f64::ln).collect())
+    }
+
+    /// Returns what the scatter within processes adds to the uncertainty of the median, or nothing if
+    /// the differences between them show as much. `squares` is the sum of those, squared.
+    fn scatter(&self, squares: f64) -> Option<Scatter> {
+        let blocks = self.blocks()?;
+        let count = blocks.len() as f64;
+        let (mut sum, mut weights, mut freedom) = (0.0, 0, 0);
+        for block in blocks.iter().filter(|block| block.len() > 1) {
+            let logarithms: Vec<f64> = block.iter().map(|sample| sample.ln()).collect();
+            let (low, high) = quartiles(&logarithms);
+            let size = block.len();
+            // Quartiles leave outliers out. Those of few samples are too close to each other.
+            let deviation = (high - low) / NORMAL_QUARTILES / (1.0 - 1.2 / size as f64);
+            sum += deviation * deviation * (size - 1) as f64;
+            weights += size - 1;
+            // They use about half of what the samples tell.
+            freedom += (size / 2).max(2).min(size - 1);
+        }
+        let variance = sum / weights as f64;
+        let of_medians: f64 =
+            blocks.iter().map(|block| MEDIAN_VARIANCE * variance / block.len() as f64).sum();
+        let shown =
+            (PRIOR * self.spread * self.spread + squares) / (count * freedom_of(blocks.len()));
+        let more = of_medians / (count * count) - shown;
+        (more > 0.0).then(|| Scatter { deviation: more.sqrt(), freedom })
+    }
+}
+
+/// The interquartile range of the normal distribution, in standard deviations.
+const NORMAL_QUARTILES: f64 = 1.349;
+/// The variance of a median relative to that of a mean, for many normal samples: half of pi.
+const MEDIAN_VARIANCE: f64 = std::f64::consts::FRAC_PI_2;
+
+/// How much the samples within processes scatter beyond what processes differ.
+struct Scatter {
+    /// Of the logarithm of the median.
+    deviation: f64,
+    freedom: usize,
+}
+
+impl Scatter {
+    /// Draws by how much it moves the median: a logarithm. Beyond a factor of 150 an interval is
+    /// meaningless anyway.
+    fn draw(&self, random: &mut Random) -> f64 {
+        let deviate = random.normal() * t_scale(self.freedom as f64, random);
+        (self.deviation * deviate).clamp(-5.0, 5.0)
     }
 }
 
@@ -232,6 +285,8 @@ pub fn ratio_of_processes(
         return estimate_of_processes(lists, seed, number);
     }
     let far = deviations(&ratios);
+    let squares: f64 = far.iter().map(|one| one * one).sum();
+    let scatter: Vec<Option<Scatter>> = lists.iter().map(|list| list.scatter(squares)).collect();
     let medians: Vec<f64> = lists.iter().map(|list| median(list.samples)).collect();
     let whole = number(&medians);
     let count = laps as f64;
@@ -240,9 +295,11 @@ pub fn ratio_of_processes(
     let mut drawn: Vec<f64> = (0..DRAWS_OF_PROCESSES)
         .map(|_| {
             luck.draw(laps, &mut random);
-            let weight = luck.scale / (count * freedom(laps)).sqrt();
-            for ((moved, median), list) in moved.iter_mut().zip(&medians).zip(lists) {
-                *moved = median * (weight * list.spread * PRIOR.sqrt() * random.normal()).exp();
+            let weight = luck.scale / (count * freedom_of(laps)).sqrt();
+            for (place, moved) in moved.iter_mut().enumerate() {
+                let known = weight * lists[place].spread * PRIOR.sqrt() * random.normal();
+                let more = scatter[place].as_ref().map_or(0.0, |one| one.draw(&mut random));
+                *moved = medians[place] * (known + more).exp();
             }
             let own: f64 = far.iter().zip(&luck.laps).map(|(far, lap)| far * lap).sum();
             middle_value.exp() * (weight * own).exp() * number(&moved) / whole
@@ -269,6 +326,7 @@ enum Model<'s> {
         /// Each process's distance from their mean, as a logarithm.
         deviations: Vec<f64>,
         spread: f64,
+        scatter: Option<Scatter>,
     },
 }
 
@@ -276,11 +334,15 @@ impl<'s> Model<'s> {
     fn of(list: &Grouped<'s>) -> Model<'s> {
         match list.processes() {
             None => Model::Samples(list.samples),
-            Some(medians) => Model::Processes {
-                median: median(list.samples),
-                deviations: deviations(&medians),
-                spread: list.spread,
-            },
+            Some(medians) => {
+                let deviations = deviations(&medians);
+                Model::Processes {
+                    median: median(list.samples),
+                    spread: list.spread,
+                    scatter: list.scatter(deviations.iter().map(|one| one * one).sum()),
+                    deviations,
+                }
+            }
         }
     }
 
@@ -299,19 +361,20 @@ impl<'s> Model<'s> {
                 scratch.extend((0..samples.len()).map(|_| samples[random.below(samples.len())]));
                 middle(scratch)
             }
-            Model::Processes { median, deviations, spread } => {
+            Model::Processes { median, deviations, spread, scatter } => {
                 let count = deviations.len() as f64;
                 // Of the variance, what its own processes and what all contenders say.
                 let own: f64 = deviations.iter().zip(&luck.laps).map(|(far, lap)| far * lap).sum();
                 let known = spread * (PRIOR / count).sqrt() * random.normal();
-                let moved = (own / count.sqrt() + known) / freedom(deviations.len()).sqrt();
-                median * (moved * luck.scale).exp()
+                let moved = (own / count.sqrt() + known) / freedom_of(deviations.len()).sqrt();
+                let more = scatter.as_ref().map_or(0.0, |one| one.draw(random));
+                median * (moved * luck.scale + more).exp()
             }
         }
     }
 }
 
-fn freedom(processes: usize) -> f64 {
+fn freedom_of(processes: usize) -> f64 {
     PRIOR + processes as f64 - 1.0
 }
 
@@ -328,7 +391,7 @@ impl Luck {
     fn draw(&mut self, processes: usize, random: &mut Random) {
         self.laps.clear();
         self.laps.extend((0..processes).map(|_| random.normal()));
-        self.scale = t_scale(freedom(processes.max(1)), random);
+        self.scale = t_scale(freedom_of(processes.max(1)), random);
     }
 }
 
