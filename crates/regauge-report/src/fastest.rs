@@ -1,10 +1,16 @@
 //! Says in words which contenders are fastest, as far as the samples support it.
 //!
 //! Two contenders are tied when the 95% interval of the ratio of their times includes 1: another run
-//! might well reverse their order.
+//! might well reverse their order. Where there are too few samples for the interval, nothing is said about
+//! the order of two that are close.
 
 use regauge_measure::report::{Row, Series, Timing};
 use regauge_measure::{ratio, time};
+
+use crate::answer::times;
+
+/// Too few samples tell all the same which of two is faster, if one takes more than twice as long.
+const NEAR: f64 = 2.0;
 
 /// Returns one sentence each for decoding, encoding and both together, or nothing if fewer than two
 /// rows have times.
@@ -38,23 +44,36 @@ fn sentence(
     order.sort_by(|one, other| median(one.1).total_cmp(&median(other.1)));
     let (best_name, best) = order[0];
     let against_best = |timing: &Timing| ratio(&part(timing), &part(best), seed);
-    let close: Vec<&str> = order[1..]
-        .iter()
-        .take_while(|(_, timing)| against_best(timing).low <= 1.0)
-        .map(|(name, _)| *name)
-        .collect();
-    let rest = &order[1 + close.len()..];
-    let next = rest.first().map(|(name, timing)| {
-        let slower = against_best(timing);
-        format!("{name} is {:.2}x slower ({:.2}–{:.2})", slower.median, slower.low, slower.high)
+    let is_unknown = |timing: &Timing| {
+        let ratio = against_best(timing);
+        ratio.too_few && ratio.median <= NEAR
+    };
+    let is_close = |timing: &Timing| {
+        let ratio = against_best(timing);
+        is_unknown(timing) || (!ratio.too_few && ratio.low <= 1.0)
+    };
+    let close = order[1..].iter().take_while(|(_, timing)| is_close(timing)).count();
+    let (close, rest) = order[1..].split_at(close);
+    let next = rest.first().map(|(name, timing)| match against_best(timing) {
+        slower if slower.too_few => format!("{name} is about {} slower", times(slower.median)),
+        slower => {
+            format!("{name} is {:.2}x slower ({:.2}–{:.2})", slower.median, slower.low, slower.high)
+        }
     });
     let best_time = time(median(best));
-    match (close.as_slice(), next) {
+    let names: Vec<&str> = close.iter().map(|(name, _)| *name).collect();
+    match (names.as_slice(), next) {
         ([], Some(next)) => format!("{name}: {best_name} is fastest, {best_time}; {next}."),
         ([], None) => format!("{name}: {best_name} is fastest, {best_time}."),
-        (close, next) => {
+        (names, next) => {
             let next = next.map_or(String::new(), |next| format!("; {next}"));
-            format!("{name}: {best_name} ({best_time}) and {} are tied{next}.", close.join(", "))
+            let names = names.join(", ");
+            match close.iter().any(|(_, timing)| is_unknown(timing)) {
+                true => format!(
+                    "{name}: too few samples to tell {best_name} ({best_time}) from {names}{next}."
+                ),
+                false => format!("{name}: {best_name} ({best_time}) and {names} are tied{next}."),
+            }
         }
     }
 }

@@ -220,6 +220,23 @@ fn on_a_noisy_machine_everything_is_ranked_and_the_noise_is_told() {
 }
 
 #[test]
+fn too_few_samples_name_nobody_the_fastest() {
+    let mut report = report();
+    let times = |ns: f64| [ns];
+    report.rows = vec![
+        row("quick", "json", Some((&times(1e6), &times(1e6)))),
+        row("close", "json", Some((&times(1.6e6), &times(1.6e6)))),
+        row("slow", "json", Some((&times(9e6), &times(9e6)))),
+    ];
+    let rows: Vec<&Row> = report.rows.iter().collect();
+    let sentences = fastest::sentences(&rows, 1);
+    assert_eq!(
+        sentences[0],
+        "Decoding: too few samples to tell quick (1.00 ms) from close; slow is about 9.0x slower."
+    );
+}
+
+#[test]
 fn a_stopped_run_and_one_that_was_too_slow_are_told() {
     let mut report = report();
     report.interrupted = true;

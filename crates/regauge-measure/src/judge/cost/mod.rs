@@ -145,16 +145,18 @@ impl Way<'_> {
 
     /// Returns the cost with its interval.
     fn estimate(&self, weights: Weights, seed: u64) -> Estimate {
-        let bytes = self.bytes;
-        stats::estimate_of_processes(&self.lists(), seed, |medians| weigh(medians, bytes, weights))
+        let (bytes, lists) = (self.bytes, self.lists());
+        let number = |medians: &[f64]| weigh(medians, bytes, weights);
+        summary::judged(stats::estimate_of_processes(&lists, seed, number), &lists)
     }
 
     /// Returns the ratio of this cost to that of `other`.
     pub(crate) fn against(&self, other: &Way, weights: Weights, seed: u64) -> Estimate {
         let lists: Vec<Grouped> = self.lists().into_iter().chain(other.lists()).collect();
-        stats::estimate_of_processes(&lists, seed, |medians| {
+        let number = |medians: &[f64]| {
             weigh(&medians[..4], self.bytes, weights) / weigh(&medians[4..], other.bytes, weights)
-        })
+        };
+        summary::judged(stats::estimate_of_processes(&lists, seed, number), &lists)
     }
 }
 

@@ -190,8 +190,10 @@ impl<'g> Group<'g> {
         let stayed = |way: &&&Way| way.row.dropped.is_none();
         let Some(best) = list.iter().find(stayed).or(list.first()).copied() else { return list };
         let seed = self.report.method.seed;
-        let is_cheaper =
-            |way: &&&Way| !stayed(way) && way.against(best, purpose.weights, seed).high < 1.0;
+        let is_cheaper = |way: &&&Way| {
+            let ratio = way.against(best, purpose.weights, seed);
+            !stayed(way) && !ratio.too_few && ratio.high < 1.0
+        };
         let before = list.iter().take_while(|way| !std::ptr::eq(**way, best));
         if let Some(cheaper) = before.clone().find(is_cheaper) {
             return vec![cheaper];
@@ -201,7 +203,7 @@ impl<'g> Group<'g> {
         let near = |way: &Way| way.cost(purpose.weights) <= 2.0 * best.cost(purpose.weights);
         let close = list[1..].iter().take_while(|way| near(way)).filter(|way| {
             let ratio = way.against(best, purpose.weights, seed);
-            ratio.low <= 1.0 || ratio.median < 1.0 + TOO_SMALL
+            ratio.too_few || ratio.low <= 1.0 || ratio.median < 1.0 + TOO_SMALL
         });
         let close: Vec<&Way> = close.copied().collect();
         std::iter::once(best).chain(close).collect()
@@ -228,7 +230,7 @@ impl<'g> Group<'g> {
         if winners.len() > 1 {
             because.push_str(
                 " A tie: the 95% intervals of the differences include zero, or the differences are \
-                 below 1%.",
+                 below 1%, or there are too few samples to tell.",
             );
         }
         let left_out = self.left_out(purpose);
@@ -273,7 +275,7 @@ impl<'g> Group<'g> {
             .filter(|way| !self.may_win(way) && purpose.takes(way))
             .min_by(|one, other| cost(one).total_cmp(&cost(other)))?;
         let ratio = refused.against(best, purpose.weights, self.report.method.seed);
-        (ratio.high < 1.0 - TOO_SMALL)
+        (!ratio.too_few && ratio.high < 1.0 - TOO_SMALL)
             .then(|| format!("{} would cost {} as much.", refused.label(), percent(ratio)))
     }
 
@@ -384,18 +386,21 @@ fn named(winners: &[&Way]) -> String {
     }
 }
 
-/// Says what a ratio of costs saves, with its interval: "saves 69% (67–70%) of the storage cost".
+/// Says what a ratio of costs saves, with its interval: "saves 69% (67–70%) of the storage cost", or
+/// "saves about 69% (too few samples) of the storage cost".
 fn saving(ratio: Estimate, figure: &str) -> String {
     let digits = if ratio.median < 0.1 { 1 } else { 0 };
     let saves = ratio.median <= 1.0;
     let part = |ratio: f64| 100.0 * if saves { 1.0 - ratio } else { ratio - 1.0 };
     let (low, high) = (part(ratio.low), part(ratio.high));
+    let (about, interval) = match ratio.too_few {
+        true => ("about ", "too few samples".to_owned()),
+        false => ("", format!("{:.digits$}–{:.digits$}%", low.min(high), low.max(high))),
+    };
     format!(
-        "{} {:.digits$}% ({:.digits$}–{:.digits$}%) {} the {figure} cost",
+        "{} {about}{:.digits$}% ({interval}) {} the {figure} cost",
         if saves { "saves" } else { "adds" },
         part(ratio.median),
-        low.min(high),
-        low.max(high),
         if saves { "of" } else { "to" }
     )
 }

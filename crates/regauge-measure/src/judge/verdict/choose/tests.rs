@@ -99,6 +99,22 @@ fn overlapping_intervals_are_a_tie() {
 }
 
 #[test]
+fn one_sample_decides_nothing_that_is_close() {
+    let mut report = report();
+    let single = |name, ns: f64| small::row(name, "msgpack", 900_000, &[ns], &[ns]);
+    report.rows[0] = single("quick", 1e6);
+    report.rows.push(single("twin", 1.6e6));
+    let verdict = verdict(&report, Allow::default());
+    let cache = choice(&verdict, "cache");
+    assert_eq!(cache.winners, ["quick (msgpack)", "twin (msgpack)"]);
+    assert!(cache.because.contains("too few samples to tell"), "{}", cache.because);
+    let saved = "saves about 90.3% (too few samples) of the caching cost";
+    assert!(verdict.summary[1].contains(saved), "{:?}", verdict.summary);
+    let costs = cost::costs(&report, &Assumptions::default(), &|_| true);
+    assert!(costs.rows[0].total_ns.too_few, "{:?}", costs.rows[0]);
+}
+
+#[test]
 fn what_runs_code_is_refused_unless_allowed() {
     let mut report = report();
     report.rows[0].safety = tried(Some(true), Vec::new());
