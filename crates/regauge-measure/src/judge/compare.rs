@@ -60,6 +60,7 @@ impl Change {
         let lists = [summary::list(before), summary::list(now)];
         let lists = lists.each_ref().map(stats::Grouped::from);
         let ratio = stats::estimate_of_runs(&lists, seed, |medians| medians[1] / medians[0]);
+        let ratio = summary::judged(ratio, &lists);
         Change {
             before_ns: before.estimate_ns.median,
             now_ns: now.estimate_ns.median,

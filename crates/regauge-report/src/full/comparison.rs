@@ -8,6 +8,10 @@ use regauge_measure::time;
 
 use super::{Layout, grid};
 use crate::screen::{WIDTH_MIN, wrapped};
+use crate::text::visible;
+
+/// The share of 95% intervals that exclude 1 by chance.
+const BY_CHANCE: f64 = 0.05;
 
 /// Renders the comparison as text: how much changed, what, and with `full` the table of everything.
 #[must_use]
@@ -30,18 +34,29 @@ pub fn render(comparison: &Comparison, layout: Layout, full: bool) -> String {
     };
     let mut text = format!("Compared with the earlier run: {told}\n\n");
     let columns = layout.width.map_or(100, usize::from).max(WIDTH_MIN);
+    for warning in &comparison.warnings {
+        for part in wrapped(&format!("Warning: {}", visible(warning)), columns) {
+            let _ = writeln!(text, "{part}");
+        }
+    }
+    if !comparison.warnings.is_empty() {
+        text.push('\n');
+    }
     for row in &comparison.rows {
         changes(row, columns, &mut text);
     }
     if full {
         let _ = writeln!(text, "{}\n", table(comparison, layout));
     }
-    let _ = writeln!(
-        text,
-        "More than noise: the 95% interval of the ratio to before excludes 1. Even if nothing had\n\
-         changed, about {} of {known} would seem to have, by chance.",
-        (known as f64 * 0.05).ceil()
-    );
+    text.push_str("More than noise: the 95% interval of the ratio to before excludes 1.");
+    let by_chance = known as f64 * BY_CHANCE;
+    if by_chance.round() >= 1.0 {
+        let _ = write!(
+            text,
+            " Even if nothing had\nchanged, about {by_chance:.0} of {known} would seem to have, by chance."
+        );
+    }
+    text.push('\n');
     for (names, what) in
         [(&comparison.gone, "Only in the earlier run"), (&comparison.new, "Only in this run")]
     {
@@ -70,8 +85,13 @@ fn changes(row: &Compared, columns: usize, text: &mut String) {
     }
 }
 
+/// Formats a ratio with as many digits as tell it from 0.
 fn shown(Estimate { median, low, high, .. }: &Estimate) -> String {
-    format!("{median:.2} ({low:.2}–{high:.2})")
+    let digits = match *low {
+        small if small > 0.0 && small < 0.1 => 1 + small.log10().floor().abs().min(9.0) as usize,
+        _ => 2,
+    };
+    format!("{median:.digits$} ({low:.digits$}–{high:.digits$})")
 }
 
 fn table(comparison: &Comparison, layout: Layout) -> comfy_table::Table {
@@ -107,10 +127,44 @@ mod tests {
     use crate::full::tests::report;
 
     #[test]
+    fn a_small_ratio_is_not_shown_as_none() {
+        let check = |low, median, high, text: &str| {
+            assert_eq!(shown(&Estimate::between(low, median, high)), text);
+        };
+        check(0.0012, 0.0013, 0.0015, "0.0013 (0.0012–0.0015)");
+        check(0.041, 0.05, 0.06, "0.050 (0.041–0.060)");
+        check(0.9, 1.0, 1.1, "1.00 (0.90–1.10)");
+        check(0.0, 0.5, 1.0, "0.50 (0.00–1.00)");
+    }
+
+    #[test]
+    fn what_chance_alone_changes_is_told_of_many() {
+        let mut report = report();
+        let rows = report.rows.clone();
+        for copy in 0..7 {
+            report.rows.extend(rows.iter().cloned().map(|mut row| {
+                row.contender.push_str(&copy.to_string());
+                row
+            }));
+        }
+        let text = render(&compare(&report, &report), Layout::default(), false);
+        assert!(text.contains("about 2 of 48 would seem to have, by chance."), "{text}");
+    }
+
+    #[test]
     fn changes_beyond_the_noise_are_counted() {
         let before = report();
         let text = render(&compare(&before, &before), Layout::default(), false);
         assert!(text.contains("0 of 6 times changed"), "{text}");
+        assert!(!text.contains("by chance") && !text.contains("Warning"), "{text}");
+        let mut other = report();
+        other.schema = "regauge-measure/1".into();
+        other.input.bytes += 1;
+        let text = render(&compare(&other, &before), Layout::default(), false);
+        let warned = "Warning: The earlier run uses schema regauge-measure/1, this one ";
+        let places =
+            [warned, "Warning: The data differ: ", "More than noise"].map(|one| text.find(one));
+        assert!(places.is_sorted() && places[0].is_some(), "{text}");
         let mut few = report();
         for timing in few.rows.iter_mut().filter_map(|row| row.timing.as_mut()) {
             timing.decode.samples_ns.truncate(1);
