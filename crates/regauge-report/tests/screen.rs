@@ -442,6 +442,32 @@ fn times_of_too_few_samples_are_marked() {
     assert!(text.contains(" ~ too few samples for an interval"), "{text}");
 }
 
+/// What contenders keep gives way to their names.
+#[test]
+fn names_are_not_cut_until_they_are_the_same() {
+    let mut report = base(&["java"]);
+    let names =
+        ["fastjson2 (json)", "fastjson2 (jsonb)", "pickle (protocol 2)", "pickle (protocol 5)"];
+    let one = |name: &'static str| (name, "json", 45_400, 91.0, 31.0, true);
+    let mut list = rows(RUNTIMES[1], &names.map(one));
+    for row in &mut list {
+        let loss = |kind| json!({"kind": kind, "count": 1, "examples": []});
+        row["losses"] = json!([loss("special value to text"), loss("duplicate key")]);
+    }
+    report["rows"] = list.into();
+    let text = shown(&report, View::default());
+    let found: std::collections::BTreeSet<&str> = text
+        .lines()
+        .filter(|line| line.starts_with(" fastjson2") || line.starts_with(" pickle"))
+        .filter_map(|line| line.split("  ").next())
+        .collect();
+    assert_eq!(found.len(), names.len(), "{text}");
+    assert!(
+        text.contains("not spe") && text.lines().all(|line| line.chars().count() <= 80),
+        "{text}"
+    );
+}
+
 /// Only what the set-up can install is said to be installed by it.
 #[test]
 fn how_to_get_what_is_not_installed() {

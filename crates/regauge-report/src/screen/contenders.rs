@@ -1,5 +1,7 @@
 //! Shows the best of each runtime in a few columns.
 
+use std::collections::BTreeSet;
+
 use regauge_measure::report::{Row, Timing};
 use regauge_measure::stats::Estimate;
 use regauge_measure::{Gives, Report, Runtime, cost, groups, is_in};
@@ -16,6 +18,8 @@ const BAR: usize = 4;
 const FEW: char = '~';
 /// A name is cut rather than shown in fewer characters.
 const NAME_MIN: usize = 14;
+/// What a contender keeps is cut to so many characters, so that names differ: the words are in `--full`.
+const KEEPS_MIN: usize = 8;
 
 /// The contenders of one runtime that give the same.
 struct Group<'r> {
@@ -247,6 +251,7 @@ struct Columns {
     /// The end of the bytes.
     bytes: Option<usize>,
     keeps: Option<usize>,
+    keeps_width: usize,
     hostile: Option<usize>,
     end: usize,
     bytes_head: String,
@@ -265,17 +270,20 @@ impl Columns {
         let hostile = widest(|row| &row.hostile.0, 13);
         let titles = groups.iter().map(|group| width(&group.title)).max().unwrap_or(0);
         let wish = (widest(|row| &row.name, 8) + 1).max(titles);
-        // What gives way on a narrow screen, the least important first.
-        let parts = [BAR + 2, bytes + 2, keeps + 2, hostile + 2];
+        let unique = unique_width(shown, wish);
         let fixed = times[0] + times[1] + 4;
+        let others = fixed + BAR + 2 + bytes + 2 + hostile + 2;
+        let keeps_width = keeps.min(width_max.saturating_sub(others + unique + 2).max(KEEPS_MIN));
+        // What gives way on a narrow screen, the least important first.
+        let parts = [BAR + 2, bytes + 2, keeps_width + 2, hostile + 2];
         let room = |kept: &[bool; 4]| {
             let taken: usize =
                 parts.iter().zip(kept).map(|(part, kept)| part * usize::from(*kept)).sum();
             width_max.checked_sub(fixed + taken)
         };
-        let least = wish.min(NAME_MIN);
+        let least = wish.min(NAME_MIN).max(unique);
         let choices = [
-            ([true, true, true, true], wish.min(NAME_MIN + 4)),
+            ([true, true, true, true], wish.min(NAME_MIN + 4).max(unique)),
             ([false, true, true, true], least),
             ([false, false, true, true], least),
             ([false, false, false, true], least),
@@ -295,10 +303,10 @@ impl Columns {
         let times = [right(times[0]), right(times[1])];
         let bar = kept[0].then(|| right(BAR) - BAR);
         let bytes = kept[1].then(|| right(bytes));
-        let keeps = kept[2].then(|| right(keeps) - keeps);
+        let keeps = kept[2].then(|| right(keeps_width) - keeps_width);
         let hostile = kept[3].then(|| right(hostile) - hostile);
         let end = if width_max < COLUMNS_MIN { width_max } else { at };
-        Columns { name, times, bar, bytes, keeps, hostile, end, bytes_head }
+        Columns { name, times, bar, bytes, keeps, keeps_width, hostile, end, bytes_head }
     }
 
     fn head(&self, title: &str) -> Line {
@@ -329,13 +337,24 @@ impl Columns {
         if let Some(place) = self.bytes {
             line.push_to(place, row.bytes.clone(), Style::Plain);
         }
-        for (place, (text, tone)) in [(self.keeps, &row.keeps), (self.hostile, &row.hostile)] {
-            if let Some(place) = place {
-                line.push_at(place, text.clone(), style(*tone));
-            }
+        if let Some(place) = self.keeps {
+            line.push_at(place, cut(&row.keeps.0, self.keeps_width), style(row.keeps.1));
+        }
+        if let Some(place) = self.hostile {
+            line.push_at(place, row.hostile.0.clone(), style(row.hostile.1));
         }
         line
     }
+}
+
+/// Returns the least width of the column of names, up to `most`, in which those of each table differ.
+fn unique_width(shown: &[Vec<Shown>], most: usize) -> usize {
+    let differ = |rows: &Vec<Shown>, room: usize| {
+        let names: BTreeSet<&str> = rows.iter().map(|row| row.name.as_str()).collect();
+        let short: BTreeSet<String> = names.iter().map(|name| cut(name, room)).collect();
+        short.len() == names.len()
+    };
+    (2..most).find(|width| shown.iter().all(|rows| differ(rows, width - 1))).unwrap_or(most)
 }
 
 fn style(tone: Tone) -> Style {
