@@ -9,6 +9,9 @@ use super::figure::{Figure, published_against};
 use super::fill::Filled;
 use super::plan::{ChangePlan, Form};
 
+/// From so many on, those that tie with a winner are counted instead of named.
+const TIED_MAX: usize = 3;
+
 /// Whether today's figures confirm what the post found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
@@ -145,10 +148,20 @@ fn best(change: &ChangePlan, filled: &Filled, column: usize, seed: u64) -> Resul
         let now = old_figure.against(rival.1, less, seed);
         (now, if now.low <= 1.0 { Outcome::Close } else { Outcome::Turned })
     };
+    // A new winner that ties with others is not named alone.
+    let ties = order[1..].iter().filter(|(place, ..)| outcome == Outcome::Turned && *place != old);
+    let ties = ties.take_while(|one| one.1.against(rival.1, less, seed).low <= 1.0);
+    let tied: Vec<&str> = ties.map(|(place, ..)| filled.labels[*place].as_str()).collect();
+    let new = &filled.labels[rival.0];
+    let new = match tied.len() {
+        0 => new.clone(),
+        1..TIED_MAX => format!("{new} or {} (a tie)", tied.join(" or ")),
+        many => format!("{new} or one of {many} others (a tie)"),
+    };
     Ok(outcome
         .words(change)
         .replace("{old}", &filled.labels[old])
-        .replace("{new}", &filled.labels[rival.0])
+        .replace("{new}", &new)
         .replace("{now}", &phrase(now.median, Some(now), change.form)))
 }
 
@@ -301,6 +314,12 @@ mod tests {
         assert!(overtaken.starts_with("turned: a c 2.00x slower ("), "{overtaken}");
         let close = best(&[("a", Some(3.0), WIDE), ("b", Some(4.0), LOW)]);
         assert!(close.starts_with("close: a b"), "{close}");
+        let [old, ago] = [("a", Some(3.0), HIGH), ("b", Some(4.0), HIGH)];
+        let two = best(&[old, ago, ("c", None, LOW), ("d", None, LOW)]);
+        assert!(two.starts_with("turned: a c or d (a tie) 2.00x slower ("), "{two}");
+        let names = ["c", "d", "e", "f"].map(|name| (name, None, LOW));
+        let many = best(&[&[old, ago], &names[..]].concat());
+        assert!(many.starts_with("turned: a c or one of 3 others (a tie) "), "{many}");
     }
 
     #[test]
