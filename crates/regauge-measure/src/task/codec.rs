@@ -38,13 +38,19 @@ impl<'r> Codec<'r> {
                 one.contender == *name && runtime.is_none_or(|this| is(one.runtime, this))
             })
         });
-        match missing {
-            Some(missing) => format!("not installed: {}", missing.install),
-            None if row.contender.is_empty() => "not measured".to_owned(),
-            None if runtime.is_some_and(|this| !self.has(this)) => {
+        let fields = self.report.verdict.iter().flat_map(|verdict| &verdict.fields);
+        let untimed = fields
+            .filter(|field| runtime.is_none_or(|this| is(field.runtime, this)))
+            .flat_map(|field| &field.not_timed)
+            .find(|one| row.contender.contains(&one.contender));
+        match (missing, untimed) {
+            (Some(missing), _) => format!("not installed: {}", missing.install),
+            (None, Some(untimed)) => format!("not timed: {}", untimed.why),
+            (None, None) if row.contender.is_empty() => "not measured".to_owned(),
+            (None, None) if runtime.is_some_and(|this| !self.has(this)) => {
                 format!("no contender of {} took part", runtime.unwrap_or_default())
             }
-            None => format!("{} did not take part", row.contender[0]),
+            (None, None) => format!("{} did not take part", row.contender[0]),
         }
     }
 

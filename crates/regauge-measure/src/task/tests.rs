@@ -295,3 +295,39 @@ fn bytes_that_a_contender_wrote_itself_stand_under_its_name() {
     assert_eq!(size(&rows[0]).estimate(1).median, 40.0);
     assert_eq!(size(&rows[1]).estimate(1).median, 60.0);
 }
+
+/// A contender that there was no time for took no part, but that is not why.
+#[test]
+fn one_that_was_not_timed_is_not_said_to_be_absent() {
+    use crate::model::report::{Field, NotTimed, Verdict};
+    let plans = plan::all();
+    let catalogue = plans.iter().find(|plan| plan.name == "marc-catalog").unwrap();
+    let records = table(catalogue, "MRI Ruby, MARC::Record objects");
+    let of_marc = row(records, "marc21");
+    let mut report = crate::model::report::small::empty();
+    let why = |report: &Report| {
+        let results = codec::Codec { report, calls: HashMap::new() };
+        fill::Results::find(&results, records, of_marc, &records.column[0]).unwrap_err()
+    };
+    assert!(why(&report).starts_with("no contender of "), "{}", why(&report));
+    let told = NotTimed {
+        contender: of_marc.contender[0].clone(),
+        usual: true,
+        why: "the budget ran out".into(),
+        is_ruled_out: false,
+    };
+    let field = Field {
+        runtime: runtime::Runtime::of("ruby"),
+        gives: crate::model::wire::Gives::Record,
+        found: 1,
+        timed: 0,
+        usual: 1,
+        usual_timed: 0,
+        usual_missing: Vec::new(),
+        not_timed: vec![told],
+        now: None,
+    };
+    report.verdict =
+        Some(Verdict { summary: Vec::new(), choices: Vec::new(), fields: vec![field] });
+    assert_eq!(why(&report), "not timed: the budget ran out");
+}
