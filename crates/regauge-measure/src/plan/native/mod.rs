@@ -129,9 +129,7 @@ mod tests {
                 ],
             );
             assert!(answers.iter().all(|answer| answer["ok"] == true), "{answers:?}");
-            // A stream is loaded as one.
-            let loaded = if name.starts_with("regauge") { 1 } else { 2 };
-            assert_eq!(answers[1]["documents"], loaded, "{name}");
+            assert_eq!(answers[1]["documents"], 2, "{name}");
             assert_eq!(answers[3]["documents"], 2);
             assert!(answers[4]["ns"].as_u64().unwrap() > 0);
             assert_eq!(std::fs::read_to_string(&out).unwrap(), "{\"a\":1}\n[2.5,-1.5]\n", "{name}");

@@ -74,17 +74,9 @@ impl<D> Ours<D> {
 
 impl<D: Document> Codec for Ours<D> {
     type Object = D;
-    const STREAM: bool = true;
 
     fn version() -> String {
         format!("{} to {}", env!("CARGO_PKG_VERSION"), D::WHAT)
-    }
-
-    fn many(&mut self, many: bool) {
-        if self.options.from == Format::Json && many {
-            (self.options.from, self.options.to) = (Format::Ndjson, Format::Ndjson);
-        }
-        self.options.yaml_write.document_start = many;
     }
 
     fn decode(&mut self, data: &[u8], each: &mut dyn FnMut(D)) -> Result<(), String> {
