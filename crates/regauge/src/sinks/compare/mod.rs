@@ -21,7 +21,7 @@ mod scalars;
 mod tests;
 
 pub use kinds::ChangeKind;
-use scalars::{key_text, scalar_change};
+use scalars::{epoch_change, key_text, scalar_change};
 
 /// All differences of one kind.
 #[derive(Clone, Debug, PartialEq)]
@@ -143,6 +143,9 @@ type Anchors<'v> = HashMap<u64, &'v Value>;
 
 impl<'v> Walk<'_, 'v> {
     fn value(&mut self, before: &'v Value, after: &'v Value) {
+        if let Some(kind) = epoch_change(before, after) {
+            return self.note(kind, shown(before), shown(after));
+        }
         match (before, after) {
             (Value::Map(before), Value::Map(after)) => self.map(before, after),
             (Value::Array(before), Value::Array(after)) => self.array(before, after),
@@ -228,18 +231,24 @@ impl<'v> Walk<'_, 'v> {
             }
             return;
         }
-        // Keys are matched by their text, which is what a non-text key may become.
+        // Keys are matched by their text, which is what a non-text key may become; those that share
+        // their text in both maps, as `1` and `"1"`, by their notation.
+        let shared = shared_texts(before, after);
+        let name = |key: &Value| match key_text(key) {
+            text if shared.contains(&text) => key.to_string(),
+            text => text,
+        };
         let mut found: HashMap<String, (usize, bool)> = HashMap::with_capacity(after.len());
         for (index, (key, _)) in after.iter().enumerate() {
-            found.insert(key_text(key), (index, false));
+            found.insert(name(key), (index, false));
         }
         let mut last = HashMap::with_capacity(before.len());
         for (index, (key, _)) in before.iter().enumerate() {
-            last.insert(key_text(key), index);
+            last.insert(name(key), index);
         }
         let mut order = Vec::with_capacity(before.len());
         for (index, (key, value)) in before.iter().enumerate() {
-            let text = key_text(key);
+            let text = name(key);
             if last[&text] != index {
                 self.at(key, |this| {
                     this.note(ChangeKind::DuplicateKey, shown(value), String::new());
@@ -262,7 +271,8 @@ impl<'v> Walk<'_, 'v> {
                     let kind = match (key, key_after) {
                         (before, Value::Text(_)) if is_symbol(before) => ChangeKind::SymbolToText,
                         (_, Value::Text(_)) => ChangeKind::KeyToText,
-                        _ => ChangeKind::Value,
+                        // The width of a float is the writer's choice in a key, too.
+                        _ => return this.value(key, key_after),
                     };
                     this.note(kind, shown(key), shown(key_after));
                 });
@@ -270,7 +280,7 @@ impl<'v> Walk<'_, 'v> {
             self.member(key, value, value_after);
         }
         for (index, (key, value)) in after.iter().enumerate() {
-            if found.get(&key_text(key)) == Some(&(index, false)) {
+            if found.get(&name(key)) == Some(&(index, false)) {
                 self.at(key, |this| this.note(ChangeKind::Added, String::new(), shown(value)));
             }
         }
@@ -390,6 +400,35 @@ fn same(before: &Value, after: &Value) -> bool {
         },
         _ => before == after,
     }
+}
+
+/// Returns the texts that keys of different kinds share in each of the two maps.
+fn shared_texts(before: &[(Value, Value)], after: &[(Value, Value)]) -> HashSet<String> {
+    let of = |pairs: &[(Value, Value)]| -> HashSet<String> {
+        let is_text = |key: &Value| matches!(key, Value::Text(_));
+        // Nearly all maps have keys of text alone.
+        if pairs.iter().all(|(key, _)| is_text(key)) {
+            return HashSet::new();
+        }
+        let mut first: HashMap<String, &Value> = HashMap::with_capacity(pairs.len());
+        let others = pairs.iter().filter_map(|(key, _)| {
+            let text = key_text(key);
+            match first.get(&text) {
+                Some(other) => (other.to_string() != key.to_string()).then_some(text),
+                None => {
+                    first.insert(text, key);
+                    None
+                }
+            }
+        });
+        others.collect()
+    };
+    let shared = of(before);
+    if shared.is_empty() {
+        return shared;
+    }
+    let also = of(after);
+    shared.into_iter().filter(|text| also.contains(text)).collect()
 }
 
 /// Returns whether two arrays of equal length hold the same values in another order. Values are

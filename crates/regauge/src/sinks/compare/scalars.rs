@@ -5,6 +5,7 @@ use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_S
 use unicode_normalization::UnicodeNormalization;
 
 use super::{ChangeKind, same};
+use crate::model::ext::Origin;
 use crate::model::value::Value;
 use crate::model::{decimal128, number, text, time};
 use crate::policy::event::{BigInt, Ext, Timestamp};
@@ -249,6 +250,47 @@ fn time_change(before: (Timestamp, bool), after: (Timestamp, bool)) -> ChangeKin
         false if is_rounded => ChangeKind::TimeRounded,
         false => ChangeKind::Value,
     }
+}
+
+/// Returns the kind of the difference if one of two times is CBOR's tag 1 over a double of seconds
+/// (RFC 8949 §3.4.2), which stays a tag if it is no whole number of nanoseconds: the nearest double of
+/// the other, or of its milliseconds or microseconds, is that time rounded.
+pub(super) fn epoch_change(before: &Value, after: &Value) -> Option<ChangeKind> {
+    let (one, other) = (epoch_seconds(before), epoch_seconds(after));
+    let double = other.or(one)?;
+    if same(before, after) {
+        return None;
+    }
+    let nanoseconds = |value: &Value, seconds: Option<f64>| match seconds {
+        Some(seconds) => {
+            let whole = seconds.floor();
+            Some(whole as i128 * 1_000_000_000 + ((seconds - whole) * 1e9).round() as i128)
+        }
+        None => instant(value)
+            .map(|(at, _)| i128::from(at.seconds) * 1_000_000_000 + i128::from(at.nanoseconds)),
+    };
+    let (one, other) = (nanoseconds(before, one)?, nanoseconds(after, other)?);
+    // The distance to the next double, and what rounding it to nanoseconds may add.
+    let slack = ((double.abs().next_up() - double.abs()) * 1e9).ceil() as i128 + 1;
+    let is_rounded = [1, 1_000, 1_000_000].iter().any(|unit| {
+        let near = (other + unit / 2).div_euclid(*unit) * unit;
+        (near - other).abs() <= slack && (near - one).abs() < (*unit).max(slack + 1)
+    });
+    Some(if is_rounded { ChangeKind::TimeRounded } else { ChangeKind::Value })
+}
+
+/// Returns the seconds of CBOR's tag 1 over a double, if that is a time.
+fn epoch_seconds(value: &Value) -> Option<f64> {
+    let Value::Typed(t, inside) = value else { return None };
+    if t.origin != Origin::Cbor || t.kind != "tag" || t.name != "1" {
+        return None;
+    }
+    let seconds = match **inside {
+        Value::F64(seconds) => seconds,
+        Value::F32(seconds) => f64::from(seconds),
+        _ => return None,
+    };
+    (seconds.abs() < 1e19).then_some(seconds)
 }
 
 /// Returns whether a text gives the same date and time as another, in the spelling of any library:

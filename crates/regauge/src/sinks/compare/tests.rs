@@ -76,6 +76,77 @@ fn maps() {
 }
 
 #[test]
+fn keys_that_are_not_text() {
+    use ChangeKind as C;
+    let keyed = |keys: &[Value]| {
+        let pairs = keys.iter().enumerate();
+        Value::Map(pairs.map(|(index, key)| (key.clone(), Value::Int(index as i64))).collect())
+    };
+    // The width of a float and the kind of NaN are not the data's.
+    assert_eq!(kinds(&keyed(&[Value::F64(1.5)]), &keyed(&[Value::F32(1.5)])), []);
+    let nan = keyed(&[Value::F64(f64::NAN)]);
+    assert_eq!(kinds(&nan, &nan), []);
+    let list = |value| Value::Array(vec![value]);
+    assert_eq!(kinds(&keyed(&[list(Value::F64(1.5))]), &keyed(&[list(Value::F32(1.5))])), []);
+    // `1` and "1" are two keys, also in another order.
+    let both = Value::Map(vec![
+        (text("b"), text("x")),
+        (Value::Int(1), text("y")),
+        (text("1"), text("z")),
+    ]);
+    let Value::Map(pairs) = &both else { unreachable!() };
+    for places in [[1, 2, 0], [2, 1, 0]] {
+        let turned = Value::Map(places.iter().map(|place| pairs[*place].clone()).collect());
+        assert_eq!(kinds(&both, &turned), [(C::KeyOrder, 1)]);
+    }
+    let exchanged = Value::Map(vec![
+        (text("1"), text("y")),
+        (Value::Int(1), text("z")),
+        (text("b"), text("x")),
+    ]);
+    assert_eq!(kinds(&both, &exchanged), [(C::KeyOrder, 1), (C::Value, 2)]);
+    // A format of text keys has one of the two.
+    let poorer = map(vec![("b", text("x")), ("1", text("z"))]);
+    assert_eq!(kinds(&both, &poorer), [(C::DuplicateKey, 1)]);
+}
+
+#[test]
+fn times_as_doubles() {
+    use crate::model::ext::TypeBuf;
+    use ChangeKind as C;
+    let at =
+        |nanoseconds| Value::Timestamp(crate::Timestamp { seconds: 1_600_000_000, nanoseconds });
+    let tagged = |name: &str, seconds| {
+        let t = TypeBuf { origin: Origin::Cbor, kind: "tag".into(), name: name.into() };
+        Value::Typed(Box::new(t), Box::new(Value::F64(seconds)))
+    };
+    for (before, after, expected) in [
+        (at(123_456_000), tagged("1", 1_600_000_000.123456), C::TimeRounded),
+        (at(123_456_789), tagged("1", 1_600_000_000.123456789), C::TimeRounded),
+        (at(123_456_789), tagged("1", 1_600_000_000.123456), C::TimeRounded),
+        (at(123_456_789), tagged("1", 1_600_000_000.123457), C::TimeRounded),
+        (at(123_456_789), tagged("1", 1_600_000_000.123), C::TimeRounded),
+        (at(123_456_789), tagged("1", 1_600_000_000.124), C::TimeRounded),
+        (at(123_456_789), tagged("1", 1_600_000_000.125), C::Value),
+        (at(123_456_789), tagged("1", 1_600_000_001.123), C::Value),
+        (at(123_456_789), tagged("1", 1_600_000_000.1235), C::Value),
+        (at(123_456_000), tagged("2", 1_600_000_000.123456), C::Value),
+        (at(0), tagged("1", f64::NAN), C::Value),
+        (at(0), tagged("1", f64::INFINITY), C::Value),
+        (tagged("1", 1_600_000_000.123456), at(123_456_000), C::TimeRounded),
+        (tagged("1", 1_600_000_000.123456), at(123_000_000), C::TimeRounded),
+        (tagged("1", 1_600_000_000.123456), at(125_000_000), C::Value),
+        (tagged("1", 1_600_000_000.123456), tagged("1", 1_600_000_000.123), C::TimeRounded),
+        (tagged("1", 1_600_000_000.123456), tagged("1", 1_600_000_000.125), C::Value),
+        (tagged("1", 1.5), Value::F64(1.5), C::Type),
+    ] {
+        assert_eq!(kinds(&before, &after), [(expected, 1)], "{before:?} {after:?}");
+    }
+    let seconds = tagged("1", 1_600_000_000.123456);
+    assert_eq!(kinds(&seconds, &seconds), []);
+}
+
+#[test]
 fn arrays() {
     use ChangeKind as C;
     let list = |values: &[i64]| Value::Array(values.iter().map(|v| Value::Int(*v)).collect());
