@@ -4,6 +4,7 @@
 // suffix: cjs mjs
 // command: node {runner} {adapter}
 // environment: NODE_PATH={data}/node/node_modules{separator}{NODE_PATH}
+// needs: Node.js 14.8 or newer
 // have: node --version
 // have: npm --version
 // debian: nodejs npm

@@ -5,6 +5,7 @@
 # command: python3 -B {runner} {adapter}
 # windows command: python -B {runner} {adapter}
 # environment: PYTHONHASHSEED=0
+# needs: Python 3.7 or newer
 # set up: always
 # have: {program} -m ensurepip --version
 # debian: python3 python3-venv

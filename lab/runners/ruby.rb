@@ -5,6 +5,7 @@
 # command: {data}/ruby-suite/ruby {runner} {adapter}
 # command: ruby {runner} {adapter}
 # environment: GEM_PATH={data}/ruby{separator}{GEM_PATH}
+# needs: Ruby 3.0 or newer
 # set up: always
 # have: {program} --version
 # debian: ruby

@@ -23,7 +23,7 @@ use crate::plan::{contender, launch, order};
 use crate::run::check::Outcome;
 use crate::run::checks::{Absent, Check};
 use crate::run::timed::Timed;
-use crate::run::{compression, sift, timed};
+use crate::run::{compression, interpreters, sift, timed};
 use data::Data;
 use finals::Finals;
 
@@ -50,6 +50,7 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Err
 
     let runners = runtime::with(&options.runners)?;
     order::known_runtimes(options, &runners)?;
+    interpreters::try_given(options, work.path())?;
     let mut options = options.clone();
     if order::any_starts_slowly(&options, &runners) {
         options.budget += options.slow_start;

@@ -6,6 +6,7 @@ pub(crate) mod compression;
 #[cfg(test)]
 mod conformance;
 pub(crate) mod gzip;
+pub(crate) mod interpreters;
 mod pin;
 pub(crate) mod process;
 pub mod safety;

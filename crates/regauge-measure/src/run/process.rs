@@ -283,9 +283,8 @@ impl Process {
         };
         let tail = self.tail.lock().map(|tail| tail.clone()).unwrap_or_default();
         let tail = String::from_utf8_lossy(&tail);
-        let last: Vec<&str> = tail.lines().rev().filter(|line| !line.trim().is_empty()).collect();
-        match last.first() {
-            Some(line) => Trouble::Died(shortened(&format!("{how}, saying: {}", line.trim()))),
+        match telling(&tail) {
+            Some(line) => Trouble::Died(shortened(&format!("{how}, saying: {line}"))),
             None => Trouble::Died(how),
         }
     }
@@ -325,6 +324,18 @@ pub fn end_all() {
     }
     // Never unlocked: see `forget`.
     std::mem::forget(alive);
+}
+
+/// Returns the line of a program's last words that says most: the last that names an error, outside a
+/// list of calls; otherwise the last with a letter.
+fn telling(tail: &str) -> Option<&str> {
+    let lines = || tail.lines().rev().map(str::trim);
+    let names_error = |line: &&str| {
+        let is_call = line.starts_with("at ") || line.starts_with("from ");
+        !is_call && ["Error", "Exception", "error"].iter().any(|word| line.contains(word))
+    };
+    let has_letter = |line: &&str| line.contains(char::is_alphabetic);
+    lines().find(names_error).or_else(|| lines().find(has_letter))
 }
 
 /// Reads standard error to its end and keeps the last of it.

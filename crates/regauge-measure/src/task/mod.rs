@@ -33,6 +33,7 @@ use crate::plan::sample::{self, Kind};
 use calls::Batch;
 use codec::Codec;
 use plan::{DataPlan, Operation, Plan};
+use crate::run::interpreters;
 use program::{Both, Program, Programs};
 
 /// The processor's share of the time below which a machine counts as busy. Programs use one core
@@ -282,7 +283,7 @@ fn programs(
         references: Vec::new(),
         rows: Vec::new(),
         missing: Vec::new(),
-        notes: notes(&list, share),
+        notes: told.chain(notes(&list, share)).collect(),
         noise: None,
         costs: None,
         verdict: None,

@@ -28,6 +28,8 @@ pub(crate) struct RunnerFile {
     pub starts_slowly: bool,
     /// The compiler's message for a missing library.
     pub absent: Option<String>,
+    /// The interpreter that it needs, in words: "Python 3.7 or newer".
+    pub needs: Option<String>,
     pub setup: SetUp,
 }
 
@@ -173,6 +175,7 @@ impl RunnerFile {
             compiles: head.get("compiles") == Some("yes"),
             starts_slowly: head.get("starts") == Some("slowly"),
             absent: head.get("absent").map(str::to_owned),
+            needs: head.get("needs").map(str::to_owned),
             setup,
         })
     }

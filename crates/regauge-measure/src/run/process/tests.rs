@@ -96,6 +96,26 @@ fn one_that_dies_is_quoted() {
 }
 
 #[test]
+fn the_line_that_names_the_error_is_quoted() {
+    for (said, line) in [
+        ("Traceback:\n  File \"a.py\"\nImportError: no name\n", Some("ImportError: no name")),
+        (
+            "a.mjs:4: syntax error, unexpected '='\nimport x\n       ^~~~\n",
+            Some("a.mjs:4: syntax error, unexpected '='"),
+        ),
+        (
+            "a.mjs:4:\n  ^\nSyntaxError: x\n    at new Error (a.mjs:1)\n\nNode.js v20.1.0\n",
+            Some("SyntaxError: x"),
+        ),
+        ("a.rb:1: b (NameError)\n\tfrom a.rb:2:in 'Error'\n", Some("a.rb:1: b (NameError)")),
+        ("oh no\n~~~\n", Some("oh no")),
+        ("\n", None),
+    ] {
+        assert_eq!(telling(said), line, "{said}");
+    }
+}
+
+#[test]
 fn one_that_closes_its_output_and_then_exits_ended_by_itself() {
     let message = hold_error("read line; exec >&-; sleep 0.1; exit 0", PATIENCE).to_string();
     assert_eq!(message, "ended by itself (exit status: 0)");
