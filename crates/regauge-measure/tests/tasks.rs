@@ -170,6 +170,38 @@ fn ruby_types() {
     assert_eq!(json.note.as_deref(), Some("does not accept custom classes: returned a String"));
 }
 
+/// A file may be in any format, and its documents are counted.
+#[test]
+fn ruby_types_of_a_file() {
+    if !has("ruby", &["--version"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut bytes = Vec::new();
+    for _ in 0..3 {
+        // {"type": "Float", "value": 1.5}
+        bytes.extend(b"\x82\xA4type\xA5Float\xA5value\xCA\x3F\xC0\0\0");
+    }
+    let path = folder.path().join("in.msgpack");
+    let mut options = Options::new(path.clone(), Vec::new());
+    options.rounds = Some(5);
+    options.sample_min = Duration::from_micros(500);
+    let mut request = task::Request::default();
+    "ruby-types".clone_into(&mut request.name);
+    request.file = true;
+    std::fs::write(&path, &bytes).unwrap();
+    let report = task::run(&request, &options, &mut Quiet).unwrap();
+    let size = bytes.len() as u64;
+    assert_eq!((report.input.format.as_str(), report.input.documents), ("msgpack", 3));
+    assert_eq!((report.input.name.as_str(), report.input.bytes), ("in.msgpack", size));
+    let floats = table(report.task.as_ref().unwrap(), "An object of type Float");
+    assert!(row(floats, "Marshal").cells[0].today.is_some(), "{floats:?}");
+    // Others are refused, and not measured as nothing.
+    std::fs::write(&path, b"\x91\x01").unwrap();
+    let error = task::run(&request, &options, &mut Quiet).unwrap_err().to_string();
+    assert!(error.contains("cannot use this data: document 1 is no map of a type"), "{error}");
+}
+
 #[test]
 fn time_slice() {
     if !has("ruby", &["--version"]) {

@@ -106,6 +106,16 @@ end
 
 # Defines a case for each serializer and type.
 class Types
+  NAMES = %w[Hash String Float CustomClass].freeze
+
+  # Raises Wrong unless every document has one of the types, and a value.
+  def self.accept(documents)
+    index = documents.index { |one| !(one.is_a?(Hash) && NAMES.include?(one["type"]) && one.key?("value")) }
+    return unless index
+    raise Wrong, "document #{index + 1} is no map of a type (#{NAMES.join(", ")}) and a value; " \
+                 "`regauge sample types` writes such documents"
+  end
+
   def initialize(documents)
     @values = documents.group_by { |one| one["type"] }
     @people = (@values["CustomClass"] || []).map { |one| Person.from(one["value"]) }
@@ -120,7 +130,7 @@ class Types
     end
     (plain + objects).each { |serializer| define_case(serializer, "CustomClass", @people) }
     Serializers.missing.each do |name, install|
-      %w[Hash String Float CustomClass].each { |type| Task.absent("#{name} #{type}", install) }
+      NAMES.each { |type| Task.absent("#{name} #{type}", install) }
     end
   end
 
@@ -158,5 +168,6 @@ end
 
 Task.serve do |command|
   documents = File.foreach(command["path"], encoding: "UTF-8").map { |line| HEAR.call(line) }
+  Types.accept(documents)
   Types.new(documents).define
 end

@@ -21,19 +21,23 @@ use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use regauge::Format;
+
 use crate::measure;
 use crate::model::error::Error;
 use crate::model::machine::Machine;
 use crate::model::report::{self, Axis, Chart, Input, Line, Method, Report, Rounds};
+use crate::model::wire::Wire;
 use crate::model::{assets, runtime, stats};
-use crate::plan::folders::{file_name, work_dir};
+use crate::plan::folders::{file_name, subfolder, work_dir};
 use crate::plan::options::{Options, PartSize, Progress, Stage};
+use crate::plan::reference::{Needed, References};
 use crate::plan::sample::{self, Kind};
+use crate::run::interpreters;
 
 use calls::Batch;
 use codec::Codec;
 use plan::{DataPlan, Operation, Plan};
-use crate::run::interpreters;
 use program::{Both, Program, Programs};
 
 /// The processor's share of the time below which a machine counts as busy. Programs use one core
@@ -106,6 +110,9 @@ pub fn run(
             "a FILE is measured whole: --records is for what a task makes itself".to_owned(),
         ));
     }
+    if request.file {
+        accepts(&plan, options)?;
+    }
     let folder = work_dir(options)?;
     let mut options = options.clone();
     if let Some((path, name)) = own_data(&plan, request, folder.path())? {
@@ -144,6 +151,25 @@ fn named(name: &str) -> Result<Plan, Error> {
     plans.into_iter().find(|plan| plan.name == name).ok_or_else(|| {
         Error::Task(format!("found task \"{name}\", expected one of {}", names.join(", ")))
     })
+}
+
+/// Refuses data that the task says nothing about: one on a catalogue takes MARC records.
+fn accepts(plan: &Plan, options: &Options) -> Result<(), Error> {
+    let sample = plan.data.as_ref().and_then(|data| data.sample.as_deref());
+    if sample != Some(Kind::Catalog.name()) {
+        return Ok(());
+    }
+    let files = options.input_files()?;
+    if files.are_marc() {
+        return Ok(());
+    }
+    let marc = Format::ALL.iter().filter(|one| one.is_marc()).map(|one| one.name());
+    Err(Error::Task(format!(
+        "the task {} measures MARC records: found {}, expected one of {}",
+        plan.name,
+        files.format_name(),
+        marc.collect::<Vec<_>>().join(", ")
+    )))
 }
 
 /// Writes the task's sample into a file and returns its name, or nothing if the user's file is
@@ -240,11 +266,19 @@ fn programs(
     let began = Instant::now();
     let machine = Machine::here();
     let data = plan.data.as_ref().expect("a test sees that every program has data");
-    let count = documents(data, request);
-    // A file of the user's may have been compressed: then the caller has a copy of it.
-    let input = (data.sample.is_some() || request.file)
-        .then(|| options.files.first().map_or(options.input.as_path(), |file| &file.path));
+    let given = match &data.sample {
+        _ if request.file => Some(Given::of_file(options, folder)?),
+        Some(_) => Some(Given::of_sample(options, documents(data, request))?),
+        None => None,
+    };
+    let count = given.as_ref().map_or_else(|| documents(data, request), |given| given.documents);
+    let input = given.as_ref().map(|given| given.path.as_path());
     let mut list = start_all(plan, count, input, folder, options, progress)?;
+    if request.file
+        && let Some(why) = program::refusal(&list)
+    {
+        return Err(Error::Task(format!("the task {} cannot use this data: {why}", plan.name)));
+    }
     let rounds = program::run(&mut list, options, began, progress)?;
     let share = program::cpu_share(&list);
     if share.is_some_and(|share| share < BUSY) {
@@ -253,18 +287,18 @@ fn programs(
     let results = Programs(&list);
     let mut task = fill::task(plan, &results, options.seed);
     task.charts = charts(plan, data, count, &results);
-    let bytes = input.and_then(|path| std::fs::metadata(path).ok()).map_or(0, |file| file.len());
+    let told = given.iter().flat_map(|given| given.notes.clone());
     Ok(Report {
         schema: report::SCHEMA.to_owned(),
         regauge: env!("CARGO_PKG_VERSION").to_owned(),
         command: options.command.clone(),
         input: Input {
-            name: options.name.clone().unwrap_or_else(|| match input {
-                Some(path) => file_name(path),
+            name: options.name.clone().unwrap_or_else(|| match given {
+                Some(_) => file_name(&options.input),
                 None => "objects made by the task".to_owned(),
             }),
-            format: if input.is_some() { "ndjson" } else { "objects" }.to_owned(),
-            bytes,
+            format: given.as_ref().map_or("objects", |given| &given.format).to_owned(),
+            bytes: given.as_ref().map_or(0, |given| given.bytes),
             documents: count,
         },
         machine,
@@ -292,6 +326,51 @@ fn programs(
     })
 }
 
+/// The data of a task's programs: JSON, one document a line.
+struct Given {
+    path: PathBuf,
+    /// What it was made from: its format, and the size in that.
+    format: String,
+    bytes: u64,
+    documents: u64,
+    notes: Vec<String>,
+}
+
+impl Given {
+    /// Writes the user's data, in whatever format it is, for the programs.
+    fn of_file(options: &Options, folder: &Path) -> Result<Given, Error> {
+        let files = options.input_files()?;
+        let needed = Needed { above: 0, wires: vec![Wire::Json] };
+        let lines = subfolder(folder, "lines")?;
+        let references = References::write_needed(&files, Some(needed), &lines)?;
+        let json = references.of(Wire::Json).ok_or_else(|| {
+            let why = references.notes.join(" ");
+            Error::Task(format!("the programs of the task read JSON. {why}"))
+        })?;
+        let lost = json.losses.iter().map(|one| format!("{} ×{}", one.kind, one.count));
+        let lost: Vec<String> = lost.collect();
+        let mut notes = references.notes.clone();
+        if !lost.is_empty() {
+            notes
+                .push(format!("The programs read JSON, which does not hold: {}.", lost.join(", ")));
+        }
+        Ok(Given {
+            path: json.path.clone(),
+            format: files.format_name(),
+            bytes: files.bytes()?,
+            documents: references.documents,
+            notes,
+        })
+    }
+
+    /// Returns the task's sample.
+    fn of_sample(options: &Options, documents: u64) -> Result<Given, Error> {
+        let path = options.input.clone();
+        let bytes = std::fs::metadata(&path).map_err(Error::io("read", &path))?.len();
+        Ok(Given { path, format: "ndjson".to_owned(), bytes, documents, notes: Vec::new() })
+    }
+}
+
 /// Starts the programs of a task on this many documents, records or objects.
 fn start_all(
     plan: &Plan,
@@ -307,6 +386,7 @@ fn start_all(
     let data = plan.data.as_ref().expect("a test sees that every program has data");
     progress.begin(Stage::Prepare, plan.program.len() as u64);
     let runners = runtime::with(&options.runners)?;
+    interpreters::try_given(options, &work)?;
     plan.program
         .iter()
         .enumerate()

@@ -40,6 +40,8 @@ pub(super) struct Program {
     pub absent: Vec<Absent>,
     /// Why there is nothing of it.
     pub trouble: Option<String>,
+    /// Why it cannot use the data.
+    refusal: Option<String>,
     process: Option<Process>,
 }
 
@@ -119,6 +121,7 @@ impl Program {
         options: &Options,
     ) -> Program {
         let mut program = Program {
+            refusal: None,
             runtime: plan.runtime.clone(),
             hello: None,
             cases: Vec::new(),
@@ -144,7 +147,12 @@ impl Program {
             Err(Trouble::NoRuntime(_) | Trouble::Missing(_)) => {
                 program.trouble = Some(format!("not installed: {}", plan.install));
             }
-            Err(trouble) => program.trouble = Some(format!("failed: {trouble}")),
+            Err(trouble) => {
+                program.trouble = Some(format!("failed: {trouble}"));
+                if let Trouble::Raised(why) = trouble {
+                    program.refusal = Some(why);
+                }
+            }
         }
         program
     }
@@ -264,6 +272,12 @@ fn launch(
     let Started { program, arguments, environment } =
         runner.command(given(options, runtime).as_deref(), &places).map_err(Trouble::NoRuntime)?;
     Ok(Launch { program, arguments, environment, folder: work.to_path_buf() })
+}
+
+/// Returns why the data cannot be used, if every program says so.
+pub(super) fn refusal(programs: &[Program]) -> Option<&str> {
+    let is_refused = programs.iter().all(|one| one.refusal.is_some());
+    programs.first().filter(|_| is_refused)?.refusal.as_deref()
 }
 
 /// Checks every case of every program, then times those that were right, in rounds that are
