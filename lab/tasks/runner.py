@@ -24,9 +24,9 @@ def define(name, check, work, version=""):
     CASES[name] = (check, work, version)
 
 
-def absent(name, install):
-    """A case for which this machine lacks something."""
-    ABSENT.append({"name": name, "install": install})
+def absent(name, install="", why=None):
+    """A case for which this machine lacks something, or the full reason if nothing can be installed."""
+    ABSENT.append({"name": name, "install": install, "why": why})
 
 
 def mark():

@@ -158,13 +158,16 @@ def may_open(files):
 def ready(command):
     records = command["documents"]
     for tenants in TENANTS:
-        each = max(1, records // tenants)
+        why = None
+        if records < tenants:
+            why = f"{records} records are too few for {tenants} tenants"
         # The file itself, its journal and its shared index.
-        if not may_open(3 * sum(TENANTS) + 100):
+        if why or not may_open(3 * sum(TENANTS) + 100):
             for name in ["one", "kept", "opened"]:
                 for what in ["query", "write"]:
-                    runner.absent(f"{name} {what} {tenants}", "ulimit -n 4096")
+                    runner.absent(f"{name} {what} {tenants}", "ulimit -n 4096", why)
             continue
+        each = records // tenants
         # Keys above the existing ones, the same for both: no two writes collide.
         next_id = [each]
         kept = Kept(command["folder"], tenants, each)
