@@ -9,6 +9,9 @@
 
 In its default mode MARCReader yields None for a record that it cannot recover: that must be an
 error here, or a record would go missing silently.
+
+A field and its subfields become Python objects when they are asked for, so every subfield is
+accessed here, within the time, as in regauge (marc).
 """
 import mrrc
 
@@ -17,6 +20,11 @@ def decode_stream(data):
     for record in mrrc.MARCReader(data):
         if record is None:
             raise ValueError("mrrc.MARCReader gave None for a record")
+        for field in record.fields():
+            if field.is_control_field():
+                field.data
+            else:
+                field.subfields()
         yield record
 
 

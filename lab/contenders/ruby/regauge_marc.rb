@@ -14,9 +14,11 @@ require "stringio"
 
 module Contender
   def self.decode_stream(data)
-    Regauge::MARC::Reader.new(StringIO.new(data)).each.map do |record|
-      record.each { |field| field.is_a?(Regauge::MARC::DataField) ? field.subfields : field.value }
-      record
+    Enumerator.new do |records|
+      Regauge::MARC::Reader.new(StringIO.new(data)).each do |record|
+        record.each { |field| field.is_a?(Regauge::MARC::DataField) ? field.subfields : field.value }
+        records << record
+      end
     end
   end
 
