@@ -5,7 +5,11 @@
 # gives: data
 # install: comes with Python
 # untrusted: safe
-"""The standard library, with compact output and no ASCII escapes, like every other contender."""
+"""The standard library, with compact output and no ASCII escapes, like every other contender.
+
+Half of a surrogate pair has no UTF-8: once there is one, `encode` writes ASCII escapes from then on,
+as `dumps` does by default.
+"""
 import json
 import platform
 
@@ -16,7 +20,12 @@ decode = json.loads
 
 
 def encode(value):
-    return _encode(value).encode("utf-8")
+    global _encode
+    try:
+        return _encode(value).encode("utf-8")
+    except UnicodeEncodeError:
+        _encode = json.JSONEncoder(separators=(",", ":"), check_circular=True).encode
+        return _encode(value).encode("utf-8")
 
 
 def version():

@@ -9,7 +9,8 @@
 # install: apt-get install ruby-oj, or gem install oj
 # untrusted: safe
 # Oj::Parser is Oj's newer parser, kept between calls, with its key cache enabled. It reads an
-# integer beyond 64 bits as a BigDecimal, which the check then reveals.
+# integer of 19 digits or more, and a number of 16 digits or more with a point, as a BigDecimal; a
+# negative one loses its digits. The check reveals it.
 require "oj"
 
 module Contender
