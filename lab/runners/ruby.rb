@@ -248,7 +248,7 @@ module Run
         encoded =
           begin
             again.call(data.byteslice(from, to - from))
-          rescue StandardError
+          rescue StandardError, SystemStackError, NoMemoryError
             ""
           end
         out << encoded
