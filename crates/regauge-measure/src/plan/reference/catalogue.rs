@@ -7,7 +7,7 @@ use std::path::Path;
 use regauge::convert;
 use regauge::{ErrorKind, Format};
 
-use super::spans::{keep_documents, spans_of};
+use super::spans::{keep_documents, lines};
 use super::{convert_options, rewrite, told};
 use crate::model::error::Error;
 
@@ -41,7 +41,7 @@ pub(super) fn records_refused(base: &Path, to: Format) -> Result<Vec<(u64, Strin
     let bytes = std::fs::read(base).map_err(Error::io("read", base))?;
     let options = convert_options(Format::MarcJson, to, false);
     let mut bad = Vec::new();
-    for (index, (start, end)) in spans_of(base, Format::MarcJson)?.into_iter().enumerate() {
+    for (index, (start, end)) in lines(&bytes).enumerate() {
         let record = &bytes[start as usize..end as usize];
         if let Err(error) = convert::convert_bytes(record, &options) {
             bad.push((index as u64 + 1, error.message().to_owned()));

@@ -32,7 +32,7 @@ use crate::model::wire::{Wire, marc_options};
 use crate::plan::input::Files;
 use crate::plan::parallel;
 use catalogue::{is_about_a_record, leave_out, records_refused, to_utf8};
-use spans::{keep_documents, spans_of};
+use spans::{count, keep_documents};
 use write::{Document, Originals, Written, write_data};
 
 /// The number of formats written at once: each holds a whole document in memory.
@@ -144,7 +144,7 @@ impl References {
             write_base(files, Format::Ndjson, &base, &mut notes)?;
             // Lines say that they are records, also where there is one of them.
             let is_lines = files.list.iter().any(|file| file.format == Format::Ndjson);
-            match spans_of(&base, Format::Ndjson)?.len() {
+            match count(&base)? {
                 1 if !is_lines => Shape::Document,
                 _ => Shape::Stream,
             }
@@ -279,7 +279,7 @@ impl References {
             };
             list.push(one);
         }
-        let documents = spans_of(&path, Format::Ndjson)?.len() as u64;
+        let documents = count(&path)?;
         let (folder, needed) = (folder.to_owned(), needed.map(<[Wire]>::to_vec));
         Ok(References { shape, documents, list, notes, folder, needed })
     }

@@ -11,7 +11,7 @@ use regauge::output::FileOutput;
 use regauge::values::write_each;
 use regauge::{Format, OnLoss, Value};
 
-use super::spans::{keep_documents, spans_of};
+use super::spans::{count, keep_documents};
 use super::values::{Values, options};
 use super::{References, Shape, told};
 use crate::model::error::Error;
@@ -43,7 +43,7 @@ impl References {
         }
         let out = folder.join("base");
         if self.shape != Shape::Document {
-            let records = spans_of(&base, Format::Ndjson)?.len() as u64;
+            let records = count(&base)?;
             let every = (bytes / size.part).min(records / RECORDS_MIN).max(1);
             if every == 1 {
                 return Ok(None);
