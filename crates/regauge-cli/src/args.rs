@@ -2,6 +2,7 @@
 //! library's table: see [`command`].
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 use regauge::Format;
@@ -18,7 +19,7 @@ mod values;
 
 pub use line::{command, given, old_names, warn_without_effect};
 pub use values::*;
-use values::{bad, compression, drop, form, interpreter, only, packed, rename};
+use values::{bad, compression, drop, form, interpreter, only, packed, rename, seconds};
 
 const AFTER: &str = "\
 Examples:
@@ -329,8 +330,8 @@ pub struct Measure {
     pub common: bool,
     /// Total time in seconds, approximately; below 20, a quick look [default: 57, 30 more with JRuby;
     /// 14.8 with --quick]
-    #[arg(long, value_name = "SECONDS")]
-    pub budget: Option<u64>,
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub budget: Option<Duration>,
     /// Take a quick look: 15 seconds, with short samples
     #[arg(long)]
     pub quick: bool,

@@ -261,7 +261,7 @@ impl Source {
         }
         let is_opened = source.open_envelope(wanted, format, &head)?;
         match format {
-            None if !is_opened => Err(unknown_format(&source.name, &head)),
+            None if !is_opened => Err(unknown_format(&source.name, &head, wanted.tables)),
             _ => Ok(source),
         }
     }
@@ -472,20 +472,20 @@ fn fill(read: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(filled)
 }
 
-fn unknown_format(name: &str, head: &[u8]) -> Failure {
+fn unknown_format(name: &str, head: &[u8], takes_tables: bool) -> Failure {
     if head.is_empty() {
         return Failure::usage(format!(
             "{name}: is empty, expected a document; for a stream without documents, pass --from ndjson or the like"
         ));
     }
     if let Some(other) = detect::other(head) {
-        let names = Form::names();
+        let names = Form::names(takes_tables);
         return Failure::usage(format!("{name}: looks like {other}, expected one of {names}"));
     }
     Failure::usage(format!(
         "{name}: cannot tell the format, it begins with \"{}\"; pass --from with one of {}",
         detect::shown(&head[..head.len().min(16)]),
-        Form::names()
+        Form::names(takes_tables)
     ))
 }
 

@@ -24,8 +24,8 @@ fn a_folder_of_files_in_any_format_and_compression() {
     assert!(text.contains("| ndjson "), "{text}");
     assert!(
         text.contains(
-            "Note: 1 files in the folder were skipped because neither their names nor their first \
-             bytes identify a format; the first is notes.txt."
+            "Note: The file notes.txt in the folder was skipped because neither its name nor its \
+             first bytes identify a format."
         ),
         "{text}"
     );
@@ -54,12 +54,33 @@ fn what_cannot_be_measured_on() {
     folder.write("broken.json", r#"{"a": 1e999}"#);
     let message = told(&format!("{MEASURE} broken.json"), 1);
     assert!(message.contains("1e999") && !message.contains("--"), "{message}");
+    // Of a folder, the path is named.
+    std::fs::create_dir(folder.path("several")).unwrap();
+    folder.write("several/a.json", "[1]");
+    folder.write("several/broken.ndjson", "[1]\n{\n");
+    let message = told(&format!("{MEASURE} several"), 1);
+    assert!(message.starts_with("regauge: several/broken.ndjson: "), "{message}");
+    // A hint names what `--from` takes here.
+    folder.write("unknown", "\u{1}\u{2}");
+    let message = told(&format!("{MEASURE} unknown"), 2);
+    assert!(
+        message.contains("pass --from with one of") && !message.contains("parquet"),
+        "{message}"
+    );
     // A record count is for samples; a file must not be silently measured in full.
     folder.write("a.json", "[1]");
     for task in ["--task own ", "--task senators "] {
         let message = told(&format!("{MEASURE} a.json {task}--records 5"), 2);
         assert!(message.contains("a FILE is measured whole"), "{message}");
     }
+    let message = told("measure a.json --budget soon", 2);
+    assert!(message.contains("expected a number of seconds, such as 14.8"), "{message}");
+    // A task on a catalogue says nothing about other data.
+    let message = told(&format!("{MEASURE} a.json --task marc-catalog"), 2);
+    assert!(
+        message.contains("measures MARC records: found json, expected one of marc, marcxml"),
+        "{message}"
+    );
 }
 
 #[test]

@@ -127,14 +127,15 @@ fn a_folder_is_a_stream_of_all_its_documents() {
     assert_eq!(reference(&report, "ndjson").bytes, 5 * 8);
     assert_eq!(
         report.notes,
-        ["1 files in the folder were skipped because neither their names nor their first bytes \
-          identify a format; the first is readme."]
+        ["The file readme in the folder was skipped because neither its name nor its first bytes \
+          identify a format."]
     );
     assert!(report.rows.iter().all(Row::is_timed) && report.rows.len() == 2, "{report:?}");
 
-    std::fs::write(input.join("part3.json"), "[1,").unwrap();
+    let broken = input.join("part3.json");
+    std::fs::write(&broken, "[1,").unwrap();
     let error = run(&options(folder.path(), input), &mut Quiet).unwrap_err().to_string();
-    assert!(error.starts_with("part3.json: json: byte 3"), "{error}");
+    assert!(error.starts_with(&format!("{}: json: byte 3", broken.display())), "{error}");
 }
 
 #[test]

@@ -391,7 +391,7 @@ pub fn output_format(
     let of = if is_stream(path) { "standard output" } else { &*name };
     Err(Failure::usage(format!(
         "{of}: cannot tell the format to write; pass --to with one of {}",
-        Form::names()
+        Form::names(true)
     )))
 }
 

@@ -76,7 +76,7 @@ pub fn run(arguments: &Measure) -> Result {
     options.interpreters = interpreters(arguments)?;
     options.common = arguments.common;
     options.rounds = arguments.rounds;
-    let budget = arguments.budget.map(Duration::from_secs);
+    let budget = arguments.budget;
     if arguments.quick || budget.is_some_and(|budget| budget < QUICK_BELOW) {
         options.make_quick();
     }
@@ -94,7 +94,9 @@ pub fn run(arguments: &Measure) -> Result {
 
     // A run's temporary files have to be removed, however it ends.
     let interrupts = |error: io::Error| Failure::io("the Ctrl-C handler", &error);
-    let work = tempfile::tempdir().map_err(|error| Failure::io("a temporary folder", &error))?;
+    let temporary = std::env::temp_dir();
+    let named = format!("a temporary folder in {} (TMPDIR)", temporary.display());
+    let work = tempfile::tempdir_in(&temporary).map_err(|error| Failure::io(named, &error))?;
     crate::interrupt::remove_when_interrupted(work.path()).map_err(interrupts)?;
     options.work_dir = Some(work.path().to_owned());
     options.stop = Some(crate::interrupt::stop_flag().map_err(interrupts)?);

@@ -250,9 +250,10 @@ impl Form {
         table.or_else(|| Format::from_name(name).map(Form::Format))
     }
 
-    /// Returns all names, for a message.
-    pub fn names() -> String {
-        Form::all().collect::<Vec<_>>().join(", ")
+    /// Returns all names, or those of the formats alone, for a message.
+    pub fn names(with_tables: bool) -> String {
+        let count = if with_tables { usize::MAX } else { Format::ALL.len() };
+        Form::all().take(count).collect::<Vec<_>>().join(", ")
     }
 
     fn all() -> impl Iterator<Item = &'static str> {
@@ -285,7 +286,7 @@ impl FromStr for Form {
         let format = name.parse().map(Form::Format);
         format.map_err(|_: String| {
             let near = near(name, Form::all());
-            format!("unknown format `{name}`: known are {}{near}", Form::names())
+            format!("unknown format `{name}`: known are {}{near}", Form::names(true))
         })
     }
 }

@@ -48,6 +48,12 @@ pub fn thousands(count: u64) -> String {
     text
 }
 
+/// Formats a number with its noun and verb: `1 record was`, `1,234 records were`.
+pub(crate) fn were(count: u64, noun: &str) -> String {
+    let end = if count == 1 { " was" } else { "s were" };
+    format!("{} {noun}{end}", thousands(count))
+}
+
 /// Formats a number without insignificant zeros.
 #[must_use]
 pub fn plain(value: f64) -> String {

@@ -93,7 +93,16 @@ impl Files {
 
 /// Returns the note about skipped files.
 pub fn note_of_unknown(names: &[String]) -> Vec<String> {
-    let Some(first) = names.first() else { return Vec::new() };
+    let first = match names {
+        [] => return Vec::new(),
+        [one] => {
+            return vec![format!(
+                "The file {one} in the folder was skipped because neither its name nor its first \
+                 bytes identify a format."
+            )];
+        }
+        [first, ..] => first,
+    };
     vec![format!(
         "{} files in the folder were skipped because neither their names nor their first bytes \
          identify a format; the first is {first}.",

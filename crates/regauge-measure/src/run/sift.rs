@@ -9,6 +9,7 @@ use regauge::convert;
 use crate::model::error::Error;
 use crate::model::protocol::{Command, Counted};
 use crate::model::runtime::Runtime;
+use crate::model::text::were;
 use crate::model::wire::Wire;
 use crate::plan::contender::Contender;
 use crate::plan::launch::Launch;
@@ -73,8 +74,9 @@ pub(crate) fn disputed(
         return Ok(None);
     }
     let note = format!(
-        "{} documents were left out because at least one contender does not return them intact: {}.",
-        gone.len(),
+        "{} left out because at least one contender does not return {} intact: {}.",
+        were(gone.len() as u64, "document"),
+        if gone.len() == 1 { "it" } else { "them" },
         counts.join(", ")
     );
     Ok(Some((gone, note)))

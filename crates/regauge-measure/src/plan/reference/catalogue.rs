@@ -10,6 +10,7 @@ use regauge::{ErrorKind, Format};
 use super::spans::{keep_documents, lines};
 use super::{convert_options, rewrite, told};
 use crate::model::error::Error;
+use crate::model::text::were;
 
 /// Converts the records in `folder/base` to UTF-8 by way of MARC 21, so that leader/09 says so in
 /// every format. Returns notes on records that MARC 21 cannot hold; they are left out.
@@ -56,9 +57,9 @@ pub(super) fn leave_out(base: &Path, to: Format, bad: &[(u64, String)]) -> Resul
     keep_documents(base, base, &|index| !gone.contains(&(index + 1)))?;
     let (record, why) = bad.first().map_or((0, ""), |(record, why)| (*record, why.as_str()));
     Ok(format!(
-        "{} records were left out of all formats because {} cannot hold them; the first is \
-         record {record}: {why}.",
-        bad.len(),
-        to.title()
+        "{} left out of all formats because {} cannot hold {}; the first is record {record}: {why}.",
+        were(bad.len() as u64, "record"),
+        to.title(),
+        if bad.len() == 1 { "it" } else { "them" }
     ))
 }

@@ -28,8 +28,9 @@ pub(crate) use values::{Values, options, options_for};
 
 use crate::model::error::Error;
 use crate::model::report::Loss;
+use crate::model::text::were;
 use crate::model::wire::{Wire, marc_options};
-use crate::plan::input::Files;
+use crate::plan::input::{Files, InputFile};
 use crate::plan::parallel;
 use catalogue::{is_about_a_record, leave_out, records_refused, to_utf8};
 use spans::{count, keep_documents};
@@ -338,7 +339,7 @@ fn write_base(
             _ => format!("{}: {message}", file.name),
         };
         let summary = rewrite(&file.path, file.format, &part, to, to == Format::MarcJson)
-            .map_err(|error| Error::Input(format!("{}: {}", file.name, told(&error))))?;
+            .map_err(|error| Error::Input(format!("{}: {}", place_of(file), told(&error))))?;
         bad_records += summary.bad_records;
         for loss in summary.fidelity.losses() {
             notes.push(named(told_reading(loss)));
@@ -349,11 +350,19 @@ fn write_base(
     std::fs::remove_file(&part).map_err(Error::io("remove", &part))?;
     if bad_records > 0 {
         notes.push(format!(
-            "{bad_records} broken records in the input were left out; `regauge convert --bad FILE` \
-             keeps and lists them."
+            "{} left out of the input; `regauge convert --bad FILE` keeps and lists such records.",
+            were(bad_records, "broken record")
         ));
     }
     Ok(())
+}
+
+/// Returns where a file of the input is, for an error: its path, or its name if that is of a copy.
+fn place_of(file: &InputFile) -> String {
+    match file.path.ends_with(&file.name) {
+        true => file.path.display().to_string(),
+        false => file.name.clone(),
+    }
 }
 
 /// Says in a sentence what reading the input did not keep.
