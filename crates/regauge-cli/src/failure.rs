@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
+use regauge::text::escape_hidden_in_lines;
 use regauge::{Error, ErrorKind};
 
 use crate::words;
@@ -154,19 +155,9 @@ pub fn say(name: &str, what: impl Display) {
 /// Prints a line on standard error. The name of a file may be in it, with anything that a terminal would obey.
 pub fn complain(what: impl fmt::Display) {
     let style = styled(Style::new().bold());
-    let what = without_controls(&what.to_string());
+    let what = what.to_string();
+    let what = escape_hidden_in_lines(&what);
     let _ = writeln!(io::stderr().lock(), "{style}regauge:{style:#} {what}");
-}
-
-/// Escapes what controls a terminal; lines and tabs stay.
-fn without_controls(text: &str) -> String {
-    let controls = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
-    if !text.contains(controls) {
-        return text.to_owned();
-    }
-    let escaped =
-        |c: char| if controls(c) { c.escape_default().to_string() } else { c.to_string() };
-    text.chars().map(escaped).collect()
 }
 
 fn say_excerpt(excerpt: &str) {

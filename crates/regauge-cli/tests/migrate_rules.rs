@@ -33,6 +33,21 @@ fn bodies(raw: &Connection) -> Vec<Vec<u8>> {
     select.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
 }
 
+/// A name with characters that cannot be seen can be copied all the same.
+#[test]
+fn the_rules_that_are_printed_escape_hidden_characters() {
+    let folder = Folder::new();
+    let raw = Connection::open(folder.path("app.db")).unwrap();
+    raw.execute_batch("CREATE TABLE jobs (id INTEGER PRIMARY KEY, body BLOB)").unwrap();
+    let job = "\x04\x08oI:\x0BA\u{202E}\x7FC\x06:\x06ET\0";
+    raw.execute("INSERT INTO jobs (body) VALUES (?1)", [job.as_bytes()]).unwrap();
+    let ran = folder.run(&format!("migrate {JOBS} --to json")).status(3).text();
+    let rule = r#""A\U0000202E\U0000007FC" = "fields""#;
+    assert!(ran.contains(rule) && !ran.contains('\u{202E}'), "{ran}");
+    folder.write("rules.toml", format!("[class]\n{rule}\n"));
+    folder.run(&format!("migrate {JOBS} --to json --rules rules.toml")).status(0);
+}
+
 #[test]
 fn the_dry_run_prints_rules_that_work() {
     let folder = Folder::new();

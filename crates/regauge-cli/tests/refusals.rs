@@ -329,6 +329,31 @@ fn names_do_not_control_the_terminal() {
     assert!(ran.stderr.starts_with("regauge: b\\u{1b}[31m.json: json: "), "{}", ran.stderr);
 }
 
+/// A direction mark makes one name look like another.
+#[test]
+fn hidden_characters_are_shown() {
+    let folder = Folder::new();
+    folder.write("a.pkl", "c\u{202E}mod\nname\n(tR.");
+    folder.write("a.marshal", "\x04\x08oI:\x0BA\u{202E}bC\x06:\x06ET\0");
+    folder.write("a.json", "{\"\u{202E}b\": 1, x}");
+    for (file, shown) in [
+        ("a.pkl", r"\u{202e}mod.name"),
+        ("a.marshal", r"A\u{202e}bC"),
+        ("a.json", "{\"\u{FFFD}b\": 1, x}"),
+    ] {
+        let ran = folder.run(&format!("inspect {file}"));
+        let all = ran.text() + &ran.stderr;
+        assert!(all.contains(shown), "{all}");
+        assert!(!all.contains('\u{202E}'), "{all}");
+    }
+    folder.write("one.json", "1");
+    for key in ["a\u{202E}b", "grüße"] {
+        folder.run(&format!("store put --db sqlite:s.db {key} one.json")).status(0);
+    }
+    let keys = folder.run("store ls --db sqlite:s.db").status(0).text();
+    assert_eq!(keys, "x'61e280ae62'\ngrüße\n");
+}
+
 /// A key that becomes text may be there already.
 #[test]
 fn keys_that_become_one_are_seen() {

@@ -3,6 +3,7 @@
 use jaq_core::data::HasLut;
 use jaq_core::{Ctx, DataT, Exn, Lut, Vars};
 use jaq_std::input::{HasInputs, Inputs, RcIter};
+use regauge::text::escape_hidden_in_lines;
 use regauge::{Error, ErrorKind, Result};
 
 use crate::compile::Filter;
@@ -55,14 +56,8 @@ const MESSAGE_MAX: usize = 300;
 /// Returns the error that a filter has raised.
 #[cold]
 pub(crate) fn failure(message: &str) -> Error {
-    let mut shown = String::new();
-    for letter in message.chars().take(MESSAGE_MAX) {
-        // What a terminal would obey is shown.
-        match letter.is_control() && !matches!(letter, '\n' | '\t') {
-            true => shown.extend(letter.escape_unicode()),
-            false => shown.push(letter),
-        }
-    }
+    let head: String = message.chars().take(MESSAGE_MAX).collect();
+    let mut shown = escape_hidden_in_lines(&head).into_owned();
     if message.chars().nth(MESSAGE_MAX).is_some() {
         shown.push('…');
     }

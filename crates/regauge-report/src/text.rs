@@ -1,12 +1,13 @@
 //! Foreign text (names of files and libraries, values of documents), and figures with their units.
 
+use regauge::text::escape_hidden;
 use regauge_measure::{bytes, thousands, time};
 
 /// The most characters of one foreign string that are shown; the whole of it is in `results.json`.
 const SHOWN_MAX: usize = 600;
 
 /// Makes foreign text safe to show in a page or a chart: characters that are invisible, change the
-/// text direction or are not allowed in XML are shown as code points, and text beyond [`SHOWN_MAX`]
+/// text direction or are not allowed in XML are shown as escapes, and text beyond [`SHOWN_MAX`]
 /// is counted. (Escaping for HTML and SVG comes later, and is done elsewhere.)
 pub fn visible(text: &str) -> String {
     let Some((end, _)) = text.char_indices().nth(SHOWN_MAX) else { return prose(text) };
@@ -16,28 +17,7 @@ pub fn visible(text: &str) -> String {
 
 /// Makes a sentence of regauge's own safe, which may quote foreign text. It is shown whole.
 pub fn prose(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '\n' | '\t' => shown.push(' '),
-            hidden if is_hidden(hidden) => {
-                shown.push_str(&format!("⟨U+{:04X}⟩", u32::from(hidden)));
-            }
-            other => shown.push(other),
-        }
-    }
-    shown
-}
-
-/// Returns whether a character is a control, a line separator, a direction mark, zero-width or a
-/// noncharacter.
-fn is_hidden(character: char) -> bool {
-    character.is_control()
-        || matches!(character,
-            '\u{AD}' | '\u{61C}' | '\u{180E}' | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}'
-            | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}'
-            | '\u{E0000}'..='\u{E007F}')
-        || u32::from(character) & 0xFFFE == 0xFFFE
+    escape_hidden(&text.replace(['\n', '\t'], " ")).into_owned()
 }
 
 /// Makes foreign text safe, with at most this many characters, for the labels of a chart.
@@ -202,14 +182,14 @@ mod tests {
 
     #[test]
     fn what_cannot_be_seen_is_shown() {
-        assert_eq!(visible("a\u{202E}b\u{2066}c\0d\ne"), "a⟨U+202E⟩b⟨U+2066⟩c⟨U+0000⟩d e");
+        assert_eq!(visible("a\u{202E}b\u{2066}c\0d\ne"), r"a\u{202e}b\u{2066}c\u{0}d e");
         assert_eq!(visible("naïve 日本 😀"), "naïve 日本 😀");
-        assert_eq!(visible("\u{FFFE}\u{FEFF}\u{7F}"), "⟨U+FFFE⟩⟨U+FEFF⟩⟨U+007F⟩");
+        assert_eq!(visible("\u{FFFE}\u{FEFF}\u{7F}"), r"\u{fffe}\u{feff}\u{7f}");
         let long = "x".repeat(SHOWN_MAX + 1_234);
         assert!(visible(&long).ends_with("x… (1,234 more characters)"));
         assert_eq!(visible(&"x".repeat(SHOWN_MAX)), "x".repeat(SHOWN_MAX));
         // Sentences of our own are shown whole, with what they quote made visible.
-        assert_eq!(prose(&format!("{long}\u{202E}")), format!("{long}⟨U+202E⟩"));
+        assert_eq!(prose(&format!("{long}\u{202E}")), format!("{long}\\u{{202e}}"));
     }
 
     #[test]

@@ -91,7 +91,7 @@ impl std::error::Error for Error {
 #[must_use]
 pub fn shown(key: &[u8]) -> String {
     match std::str::from_utf8(key) {
-        Ok(text) if !text.chars().any(char::is_control) => format!("\"{text}\""),
+        Ok(text) if !text.contains(regauge::text::is_hidden) => format!("\"{text}\""),
         _ => format!("x'{}'", data_encoding::HEXLOWER.encode(key)),
     }
 }

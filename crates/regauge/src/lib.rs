@@ -214,7 +214,9 @@ pub use self::{
     bytes::{buffer as out, excerpt, memory, output, reader},
     codec::detect,
     convert::parallel,
-    model::{decimal128, error, ext, format, hint, limits, number, option, path, time, value},
+    model::{
+        decimal128, error, ext, format, hint, limits, number, option, path, text, time, value,
+    },
     policy::{documents, event, fidelity, notation, stage, track, tree},
     sinks::{compare, memory as values, pull, shape, tape, whole},
 };

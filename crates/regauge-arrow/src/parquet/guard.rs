@@ -82,8 +82,9 @@ pub fn failed(error: ParquetError) -> Error {
 /// Returns the beginning of a message as one line.
 fn one_line(text: &str) -> String {
     const SHOWN: usize = 200;
-    let mut line: String =
-        text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(SHOWN).collect();
+    let text = text.replace(['\n', '\t'], " ");
+    let text = regauge::text::escape_hidden(&text);
+    let mut line: String = text.chars().take(SHOWN).collect();
     if text.chars().nth(SHOWN).is_some() {
         line.push('…');
     }

@@ -117,7 +117,7 @@ impl FileReader {
         if let Some(writer) = metadata.file_metadata().created_by() {
             facts.push((
                 "written by",
-                writer.chars().filter(|c| !c.is_control()).take(100).collect(),
+                regauge::text::escape_hidden(writer).chars().take(100).collect(),
             ));
         }
         let mut codecs = Vec::new();

@@ -12,6 +12,7 @@ use regauge::limits::Limit;
 use regauge::options::Opt;
 use regauge::reader::Skipped;
 use regauge::shape::{Kinds, PATHS_MAX, Shape};
+use regauge::text::{escape_hidden, escape_hidden_in_lines};
 use regauge::{Error, Format, Limits, Sink};
 use regauge_measure::thousands;
 
@@ -160,7 +161,7 @@ impl Found<'_> {
         let Found { source, shape, bad, .. } = self;
         let mut text = String::new();
         let mut line = |name: &str, what: &dyn Display| {
-            let _ = writeln!(text, "{name:<11}{what}");
+            let _ = writeln!(text, "{name:<11}{}", escape_hidden(&what.to_string()));
         };
         line("file", &source.file);
         if let Some(opened) = &source.opened {
@@ -231,7 +232,7 @@ impl Found<'_> {
         if !bad.shown.is_empty() {
             let _ = writeln!(text, "\nbroken records:");
             for error in &bad.shown {
-                let _ = writeln!(text, "  {}", words::text(error));
+                let _ = writeln!(text, "  {}", escape_hidden_in_lines(&words::text(error)));
             }
             let more = bad.count - bad.shown.len() as u64;
             if more > 0 {
@@ -266,7 +267,8 @@ impl Found<'_> {
         }
         let mut table = table(["class or tag", "values"]);
         for (one, count) in types.iter().take(self.top) {
-            table.add_row([one.as_type().to_string(), thousands(*count)]);
+            let name = one.as_type().to_string();
+            table.add_row([escape_hidden(&name).into_owned(), thousands(*count)]);
         }
         let _ = writeln!(text, "\n{}", trimmed(&table));
         if types.len() > self.top {

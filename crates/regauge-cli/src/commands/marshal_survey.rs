@@ -7,6 +7,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use regauge::Sink;
 use regauge::limits::Limits;
 use regauge::marshal::{Survey, survey};
+use regauge::text::escape_hidden;
 use regauge_measure::thousands;
 
 use crate::commands::inspect::trimmed;
@@ -38,7 +39,7 @@ pub fn text(survey: &Survey, top: usize) -> String {
     let mut table = table(["class", "as", "times", "first byte", "judged"]);
     for class in survey.classes.iter().take(top) {
         table.add_row([
-            class.name.escape_debug().to_string(),
+            escape_hidden(&class.name).into_owned(),
             class.kind.to_owned(),
             thousands(class.count),
             thousands(class.offset),
@@ -53,7 +54,7 @@ pub fn text(survey: &Survey, top: usize) -> String {
         let _ = writeln!(
             text,
             "calls {}, {} times, first at byte {} ({})",
-            call.method.escape_debug(),
+            escape_hidden(&call.method),
             thousands(call.count),
             thousands(call.offset),
             call.risk.name()

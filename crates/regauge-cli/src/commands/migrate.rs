@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use regauge::fidelity::Fidelity;
+use regauge::text::{escape_hidden, is_hidden};
 use regauge::{Error, ErrorKind, Format, Limits, OnLoss};
 use regauge_caches::journal::{Entries, Entry, Journal};
 use regauge_caches::migrate::{Classes, LEFT_OUT_MAX, Outcome, Plan, Step, runs_code};
@@ -364,7 +365,7 @@ fn reasons(text: &mut String, outcome: &Outcome) {
     for (reason, about) in reasons.iter().take(REASONS) {
         let example = about.example.escape_ascii();
         let count = thousands(about.count.values);
-        let _ = writeln!(text, "  {count:>9} {reason} (the first: {example})");
+        let _ = writeln!(text, "  {count:>9} {} (the first: {example})", escape_hidden(reason));
         if let Some(hint) = &about.hint {
             let _ = writeln!(text, "  {:>9} {hint}", "");
         }
@@ -388,8 +389,13 @@ fn needed(text: &mut String, classes: &Classes) {
     let mut needed: Vec<_> = classes.needed.iter().collect();
     needed.sort_by(|a, b| b.1.values.cmp(&a.1.values).then(a.0.cmp(b.0)));
     for (class, need) in needed {
-        // As JSON escapes it; TOML's escapes are the same, but it forbids the bare character 7F.
-        let name = serde_json::Value::from(class.as_str()).to_string().replace('\x7f', "\\u007F");
+        // As JSON escapes it, which is valid TOML too; what else cannot be seen gets TOML's longer escape.
+        let name = serde_json::Value::from(class.as_str()).to_string();
+        let toml = |c: char| match is_hidden(c) {
+            true => format!("\\U{:08X}", u32::from(c)),
+            false => c.to_string(),
+        };
+        let name: String = name.chars().map(toml).collect();
         let (count, example) = (values(need.values), need.example.escape_ascii());
         let _ = writeln!(text, "{name} = \"{}\"  # {count}, the first: {example}", word(need.fits));
     }

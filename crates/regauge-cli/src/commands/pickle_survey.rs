@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io::Read;
 
 use regauge::pickle::{Call, Import, Risk, Survey, Verdict, survey_stream};
+use regauge::text::{escape_hidden, escape_hidden_in_lines};
 use regauge::{Limits, Sink};
 
 use crate::report::{Unsigned as _, error_fields};
@@ -19,7 +20,7 @@ pub fn text(survey: &Survey, top: usize) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "\nverdict    {}", survey.verdict().words());
     if let Some(reason) = survey.reason() {
-        let _ = writeln!(text, "because    {reason}");
+        let _ = writeln!(text, "because    {}", escape_hidden(reason));
     }
     let _ = writeln!(
         text,
@@ -39,7 +40,7 @@ pub fn text(survey: &Survey, top: usize) -> String {
         }
     }
     if let Some(error) = &survey.error {
-        let _ = writeln!(text, "broken     {}", words::text(error));
+        let _ = writeln!(text, "broken     {}", escape_hidden_in_lines(&words::text(error)));
     }
     imports(survey, top, &mut text);
     calls(survey, top, &mut text);
@@ -61,7 +62,8 @@ fn imports(survey: &Survey, top: usize, text: &mut String) {
     for Import { offset, module, name, risk, .. } in
         worst(&survey.imports, |import| import.risk).into_iter().take(top)
     {
-        let _ = writeln!(text, "  byte {offset:<9} {:<10} {}", risk.name(), shown(module, name));
+        let (module, name) = (escape_hidden(module), escape_hidden(name));
+        let _ = writeln!(text, "  byte {offset:<9} {:<10} {module}.{name}", risk.name());
     }
     more(survey.imports.len(), survey.imports_left_out, top, text);
 }
@@ -74,7 +76,7 @@ fn calls(survey: &Survey, top: usize, text: &mut String) {
     for Call { offset, shown, risk, .. } in
         worst(&survey.calls, |call| call.risk).into_iter().take(top)
     {
-        let _ = writeln!(text, "  byte {offset:<9} {:<10} {}", risk.name(), printable(shown));
+        let _ = writeln!(text, "  byte {offset:<9} {:<10} {}", risk.name(), escape_hidden(shown));
     }
     more(survey.calls.len(), survey.calls_left_out, top, text);
 }
@@ -84,20 +86,6 @@ fn more(listed: usize, left_out: u64, top: usize, text: &mut String) {
     if more > 0 {
         let _ = writeln!(text, "  … and {more} more; --top shows them");
     }
-}
-
-fn shown(module: &str, name: &str) -> String {
-    printable(&format!("{module}.{name}"))
-}
-
-/// Escapes text from an untrusted file, so that nothing in it moves the cursor.
-fn printable(text: &str) -> String {
-    text.chars()
-        .flat_map(|c| match c.is_control() {
-            true => c.escape_default().collect::<Vec<_>>(),
-            false => vec![c],
-        })
-        .collect()
 }
 
 /// Writes the survey as a map.

@@ -64,11 +64,10 @@ pub fn plain(value: f64) -> String {
 /// documents.
 pub(crate) fn shortened(text: &str) -> String {
     let line = text.lines().next().unwrap_or("");
-    // What a library quotes of the data must not steer the terminal.
-    let line: String =
-        line.chars().map(|one| if one.is_control() { '\u{FFFD}' } else { one }).collect();
+    // What a library quotes of the data must not control the terminal.
+    let line = regauge::text::escape_hidden(line);
     if line.chars().count() <= 300 {
-        return line;
+        return line.into_owned();
     }
     line.chars().take(299).chain(['…']).collect()
 }

@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 use std::io::{self, Read};
 
+use crate::model::text::is_hidden;
+
 /// Characters of a line that are shown before and after the fault.
 const CONTEXT_CHARS: usize = 36;
 /// Bytes of a line that are kept on each side before they are cut to characters.
@@ -70,7 +72,7 @@ fn text_window(before: &[u8], after: &[u8]) -> String {
     let clean = |bytes: &[u8]| -> Vec<char> {
         String::from_utf8_lossy(bytes)
             .chars()
-            .map(|c| if c.is_control() { '\u{FFFD}' } else { c })
+            .map(|c| if is_hidden(c) { '\u{FFFD}' } else { c })
             .collect()
     };
     let line_end = memchr::memchr(b'\n', after).unwrap_or(after.len());

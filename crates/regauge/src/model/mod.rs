@@ -15,7 +15,8 @@ pub mod path;
 pub mod place;
 pub mod record;
 pub mod risk;
-pub(crate) mod text;
+#[doc(hidden)]
+pub mod text;
 pub mod time;
 pub(crate) mod utf8;
 pub mod value;

@@ -21,7 +21,8 @@ pub(super) fn npy(input: &[u8]) -> Option<Error> {
     let header = rest.get(4..).unwrap_or_default();
     let from = memchr::memchr(b'{', header).unwrap_or(header.len());
     let to = memchr::memchr(b'}', header).map_or(from, |end| (end + 1).max(from));
-    let shown = String::from_utf8_lossy(&header[from..to]).replace(char::is_control, " ");
+    let shown =
+        String::from_utf8_lossy(&header[from..to]).replace(crate::model::text::is_hidden, " ");
     let message = format!("found the data of a NumPy array ({shown}), expected a pickle");
     Some(Error::new(ErrorKind::Unsupported, message).hint("load it with numpy.load").at(0))
 }
