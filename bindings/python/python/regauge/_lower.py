@@ -52,7 +52,6 @@ _HOLD_TIMESTAMP = {"yaml", "toml", "cbor", "pickle", "marshal", "msgpack", "bson
 _HOLD_TIME = {"toml", "pickle"}
 _HOLD_UUID = {"cbor", "pickle", "bson"}
 _HOLD_DECIMAL = {"json", "ndjson", "yaml", "cbor", "pickle", "bson"}
-_HOLD_COMPLEX = {"pickle", "marshal"}
 
 _SECOND = _datetime.timedelta(seconds=1)
 _MICROSECOND = _datetime.timedelta(microseconds=1)

@@ -9,8 +9,8 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::token::ServerKey;
 use super::{
-    Error, Limits, Place, Presented, Result, Scope, Scopes, State, Tenant, TenantId, Token,
-    TokenId, TokenText, failed, now,
+    Error, Limits, Place, Presented, Result, Scopes, State, Tenant, TenantId, Token, TokenId,
+    TokenText, failed, now,
 };
 
 /// AUTOINCREMENT: a number is never reused, so that anything a dropped tenant left behind in a
@@ -371,14 +371,6 @@ pub struct Snapshot {
     pub tenants: HashMap<i64, Arc<Tenant>>,
     /// Tokens by their public part.
     pub tokens: HashMap<TokenId, Token>,
-}
-
-impl Snapshot {
-    /// Returns whether any token allows this.
-    #[must_use]
-    pub fn has_scope(&self, scope: Scope) -> bool {
-        self.tokens.values().any(|one| one.scopes.has(scope))
-    }
 }
 
 fn insert(connection: &Connection, token: &Token) -> rusqlite::Result<()> {

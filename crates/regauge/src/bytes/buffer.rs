@@ -365,23 +365,6 @@ impl<'o> Out<'o> {
         }
     }
 
-    /// Appends up to 16 bytes of `bytes` with one fixed-size copy, which is cheaper than a call to
-    /// memcpy. There must be room for 16.
-    #[inline]
-    pub fn extend_16(&mut self, bytes: &[u8; 16], count: usize) {
-        debug_assert!(count <= 16);
-        let length = self.buf.len();
-        if self.buf.capacity() - length < 16 {
-            self.buf.reserve(16);
-        }
-        // SAFETY: sixteen bytes fit after the length, checked just above, and `count` of them, at
-        // most sixteen, become part of the vector after they were written.
-        unsafe {
-            self.buf.start().add(length).cast::<[u8; 16]>().write_unaligned(*bytes);
-            self.buf.set_length(length + count.min(16));
-        }
-    }
-
     /// Appends a header and a number with a separate store for each. Combining them first goes
     /// through memory and stalls on store forwarding, which took half of the time of an array of
     /// doubles. Fast if there is room.

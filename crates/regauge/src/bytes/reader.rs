@@ -211,11 +211,6 @@ impl<'a, P: Parse> Reader<'a, P> {
         self.parser
     }
 
-    /// Returns the parser, to configure it.
-    pub fn parser_mut(&mut self) -> &mut P {
-        &mut self.parser
-    }
-
     fn drive<S: Sink + ?Sized>(&mut self, sink: &mut S) -> Result<bool> {
         if self.is_over {
             return Ok(false);
