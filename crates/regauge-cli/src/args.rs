@@ -191,7 +191,7 @@ pub struct Convert {
 pub struct Reading {
     #[arg(help_heading = "Input", long, value_name = "FORMAT", value_parser = form)]
     pub from: Option<Form>,
-    /// Decode the input first, as clients of Redis hand a value over; white space is passed over
+    /// Decode hex or base64 first, the form in which Redis clients export values; whitespace is ignored
     #[arg(help_heading = "Input", long, value_enum, value_name = "hex|base64")]
     pub input_encoding: Option<Encoding>,
     /// Input compression [default: from the file name or the first bytes]

@@ -227,7 +227,7 @@ def convert(
     json_extended= ('canonical', 'relaxed'), jobs= (threads), report=. only= and drop= are lists of
     paths such as 'items[*].price', rename= a dict from paths to new names; the summary then has the
     paths that matched nothing, unmatched. head= and sample= (with seed=) take some of the documents.
-    envelope= ('auto', 'none', 'open', 'keep') is what to do with what a framework put around the value. With the
+    envelope= ('auto', 'none', 'open', 'keep') is how to treat the envelope that a framework put around it. With the
     application's secret=, its signature is checked or it is decrypted; salt= is what the application signs with.
 
     map= is a function that is called with each document, as loads returns it, and returns the one to

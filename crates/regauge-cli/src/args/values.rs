@@ -121,7 +121,7 @@ impl From<DuplicateKeys> for regauge::convert::DuplicateKeys {
 /// The value of `--documents`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum DocumentsArg {
-    /// Whatever the two formats call for
+    /// Split for a stream of records, join for a format that holds one document, otherwise keep
     Auto,
     /// One document per document
     Keep,
