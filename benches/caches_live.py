@@ -27,8 +27,8 @@ sys.path.insert(0, str(ROOT / "tools"))
 from migrate_check import Client  # noqa: E402
 from servers_common import answers, free_ports, wait_for  # noqa: E402
 
-NOBODY = "nobody looks"
-RATES = {NOBODY: None, "`--rate 100`": 100, "`--rate 500`": 500, "`--rate 1000`, the default": 1000, "`--rate 2000`": 2000,
+WITHOUT = "without xray"
+RATES = {WITHOUT: None, "`--rate 100`": 100, "`--rate 500`": 500, "`--rate 1000`, the default": 1000, "`--rate 2000`": 2000,
          "`--rate 5000`": 5000,
          "`--rate 0`, no limit": 0}
 BATCH = 1000
@@ -146,11 +146,11 @@ def main():
                 found[what][1].append(statistics.median(ranked))
                 found[what][2].append(ranked[len(ranked) * 99 // 100])
             for what, one in shares.items():
-                found[what][0].append(100 * (one - shares[NOBODY]))
+                found[what][0].append(100 * (one - shares[WITHOUT]))
     for what, (shares, medians, tails) in found.items():
         print(f"{what}: {statistics.median(shares):.2f}% of a core ({min(shares):.2f} to {max(shares):.2f}); "
               f"GET p50 {statistics.median(medians) * 1e6:.0f} µs, p99 {statistics.median(tails) * 1e6:.0f} µs")
-        if what != NOBODY:
+        if what != WITHOUT:
             record("live", what, "processor of Redis", shares, unit="%")
         record("live", what, "GET, median", medians)
         record("live", what, "GET, p99", tails)

@@ -198,7 +198,10 @@ fn what_cannot_be_read_is_named() {
     let field = || Field { collection: "jobs".into(), path: "body".into() };
     let told = |url: &str, access| Documents::open(url, field(), access).err().unwrap().to_string();
     let unsure = format!("{}w=0", fresh.url);
-    assert!(told(&unsure, Access::Write).contains("found w=0 in the address"));
+    assert!(
+        told(&unsure, Access::Write)
+            .contains("found w=0 in the URL: the server then does not acknowledge writes")
+    );
     assert!(Documents::open(&unsure, field(), Access::Read).is_ok());
     let locked = fresh.url.replacen("://", "://user:secret@", 1);
     let said = told(&locked, Access::Read);

@@ -32,7 +32,8 @@ pub fn exact(micros: RecordBatch, nanos: RecordBatch) -> Result<RecordBatch> {
         Needs { range: false, .. } => Ok(nanos),
         _ => Err(Error::new(
             ErrorKind::Refused,
-            "found timestamps of INT96 with nanoseconds, and others before 1677 or after 2262, close to one another",
+            "found INT96 timestamps that no one unit holds in one batch of rows: some need nanoseconds, and some are before \
+             1677 or after 2262, beyond the range of nanoseconds",
         )),
     }
 }

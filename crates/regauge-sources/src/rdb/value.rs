@@ -314,7 +314,7 @@ fn packed_score(entry: Entry<'_>) -> Result<f64, Fault> {
     match entry {
         Entry::Integer(number) => Ok(number as f64),
         Entry::Bytes(text) => {
-            parsed(text).ok_or(Fault { at: 0, found: "a score that is no number" })
+            parsed(text).ok_or(Fault { at: 0, found: "a score that is not a number" })
         }
     }
 }
@@ -346,7 +346,7 @@ fn text_score<R: Read>(input: &mut Input<R>) -> Result<f64> {
         255 => Ok(f64::NEG_INFINITY),
         length => match parsed(input.window.take(length.into())?) {
             Some(score) => Ok(score),
-            None => Err(Error::syntax("found a score that is no number, expected digits")
+            None => Err(Error::syntax("found a score that is not a number, expected digits")
                 .at(at)
                 .hint(super::DAMAGED)),
         },

@@ -73,7 +73,7 @@ impl Page {
                 Kind::Hash => Part::Field(before),
                 Kind::SortedSet => {
                     let score = str::from_utf8(before).ok().and_then(|score| score.parse().ok());
-                    let wrong = || link.unexpected("read a value", "a score that is no number");
+                    let wrong = || link.unexpected("read a value", "a score that is not a number");
                     Part::Score(score.ok_or_else(wrong)?)
                 }
                 _ => Part::Index(self.start + place as u64),

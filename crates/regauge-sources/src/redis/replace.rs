@@ -97,7 +97,7 @@ fn outcome(link: &Link, answer: &redis::Value) -> Result<Replaced> {
             Err(Error::unrepresentable(message)
                 .hint("two members would become one; remove one of them first"))
         }
-        _ => Err(link.unexpected("replace a value", "an answer that is no number")),
+        _ => Err(link.unexpected("replace a value", "an answer that is not a number")),
     }
 }
 

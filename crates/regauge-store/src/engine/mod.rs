@@ -39,6 +39,10 @@ pub use mysql::Mysql;
 pub use postgres::Postgres;
 pub use sqlite::Sqlite;
 
+/// Why bytes cannot be put into a column of text.
+#[cfg(any(feature = "cassandra", feature = "mysql", feature = "postgres"))]
+const NOT_TEXT: &str = "found bytes that are not UTF-8, expected text: the column holds text";
+
 /// A range of keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Range {

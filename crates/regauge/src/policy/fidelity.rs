@@ -32,11 +32,11 @@
 //! | decimal128, regular expression, code, BSON's other types | `$numberDecimal`, `$regularExpression`, `$code`, `$timestamp`, `$dbPointer`, `$minKey`, `$maxKey`, `$undefined`, as MongoDB Extended JSON v2 has them |
 //! | CBOR simple value, complex number | `{"$simple": 32}`, `{"$complex": [1.0, -2.0]}` |
 //! | null, in TOML, which has none | `{"$null": true}` |
-//! | a document that is no map, in TOML and CSV | `{"$value": [1, 2]}` |
+//! | a document that is not a map, in TOML and CSV | `{"$value": [1, 2]}` |
 //! | a map of the user's own whose first key starts with `$` | `{"$literal": {"$binary": "mine"}}` |
 //! | a text key of the user's own that starts with `$key:` | `{"$key:\"$key:1\"": 1}` |
 //! | a value that is not text, in a field of CSV | the field `$value:` and its notation: `$value:null` |
-//! | a text key that stands twice, in TOML and CSV | `{"a": 1, "$key:\"a\"": 2, "$key: \"a\"": 3}` |
+//! | a duplicate text key, in TOML and CSV | `{"a": 1, "$key:\"a\"": 2, "$key: \"a\"": 3}` |
 
 mod bodies;
 

@@ -412,7 +412,7 @@ impl std::fmt::Display for NoKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             NoKey::Failed(error) => error.fmt(f),
-            NoKey::Whole => f.write_str("a key that is no text"),
+            NoKey::Whole => f.write_str("a key that is not text"),
         }
     }
 }

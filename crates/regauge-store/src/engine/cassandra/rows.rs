@@ -27,7 +27,7 @@ use super::url::Place;
 use super::{quoted, server_name, text};
 use crate::cells::{self, Access, Column, Swapped, listed};
 use crate::engine::runtime::{CONNECT_TIMEOUT, Runtime};
-use crate::engine::shown_url;
+use crate::engine::{NOT_TEXT, shown_url};
 use crate::error::{Error, Result};
 
 /// The most rows of a page. Cassandra counts rows rather than bytes.
@@ -274,9 +274,7 @@ impl Value {
         match (self, str::from_utf8(bytes)) {
             (Value::Blob, _) => Ok(CqlValue::Blob(bytes.to_vec())),
             (Value::Text, Ok(text)) => Ok(CqlValue::Text(text.to_owned())),
-            (Value::Text, Err(_)) => {
-                Err("found bytes that are no text, expected text as the column holds it")
-            }
+            (Value::Text, Err(_)) => Err(NOT_TEXT),
             (Value::Ascii, Ok(text)) if text.is_ascii() => Ok(CqlValue::Ascii(text.to_owned())),
             (Value::Ascii, _) => Err("found a value that is not ASCII, as the column is"),
         }

@@ -95,7 +95,7 @@ impl Documents {
         let server = MongoDb::open(url)?;
         if access == Access::Write && matches!(server.write_concern.get_i32("w"), Ok(0)) {
             return Err(Error::usage(
-                "found w=0 in the address, by which the server does not say whether it wrote; leave it out",
+                "found w=0 in the URL: the server then does not acknowledge writes; remove it",
             ));
         }
         let mut documents = Documents {
@@ -173,7 +173,7 @@ impl Documents {
                     return Ok(Swapped::Unfit(COLLATES.to_owned()));
                 }
                 let Ok(text) = str::from_utf8(new) else {
-                    return Ok(Swapped::Unfit(NO_TEXT.to_owned()));
+                    return Ok(Swapped::Unfit(NOT_TEXT.to_owned()));
                 };
                 (found.into(), text.into())
             }
@@ -326,7 +326,7 @@ impl Drop for Reading<'_> {
     }
 }
 
-const NO_TEXT: &str = "found bytes that are no text, expected text as the field holds it";
+const NOT_TEXT: &str = "found bytes that are not UTF-8, expected text: the field holds text";
 const COLLATES: &str =
     "found text in a collection with a collation, in which it cannot be compared byte by byte";
 

@@ -7,6 +7,7 @@ use super::link::{Link, Server};
 use super::sql::{bytes_of, identifier, taken};
 use super::{executed, positional};
 use crate::cells::{self, Access, Cells, Column, Head, Key, Swapped};
+use crate::engine::NOT_TEXT;
 use crate::engine::line::{Call, Line};
 use crate::error::{Error, Result};
 
@@ -198,9 +199,7 @@ impl MysqlCells {
     /// Returns why the new value cannot be sent or stored, as far as that is known beforehand.
     fn unfit(&self, old: &[u8], new: &[u8]) -> Option<String> {
         if self.is_text && std::str::from_utf8(new).is_err() {
-            return Some(
-                "found bytes that are no text, expected text as the column holds it".to_owned(),
-            );
+            return Some(NOT_TEXT.to_owned());
         }
         // The text of a value may take twice its length.
         let bytes = old.len() + new.len() + STATEMENT_BYTES;
@@ -300,7 +299,7 @@ fn text_of(row: &mut Row, at: usize) -> String {
 fn unreadable() -> Error {
     Error::Engine {
         doing: "read a range of keys".to_owned(),
-        message: "found a length that is no number".to_owned(),
+        message: "found a length that is not a number".to_owned(),
         passing: false,
     }
 }

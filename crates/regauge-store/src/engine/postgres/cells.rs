@@ -6,6 +6,7 @@ use tokio_postgres::error::SqlState;
 use super::link::{Link, Server};
 use super::sql::{Parameter, borrowed, column_of, identifier};
 use crate::cells::{self, Access, Cells, Column, Head, Key, Swapped};
+use crate::engine::NOT_TEXT;
 use crate::engine::line::{Call, Line};
 use crate::error::Result;
 
@@ -240,7 +241,7 @@ impl Cells for PostgresCells {
                 let (Some(seen), put) = (text(old), text(new)) else {
                     return self.unchanged(&found);
                 };
-                let Some(put) = put else { return Ok(Swapped::Unfit(NO_TEXT.to_owned())) };
+                let Some(put) = put else { return Ok(Swapped::Unfit(NOT_TEXT.to_owned())) };
                 parameters.extend([Box::new(put) as Parameter<'_>, Box::new(seen)]);
                 // Equal in this collation is equal byte by byte.
                 format!(
@@ -271,8 +272,6 @@ impl Cells for PostgresCells {
         }
     }
 }
-
-const NO_TEXT: &str = "found bytes that are no text, expected text as the column holds it";
 
 fn parameter(key: &Key) -> Parameter<'_> {
     match key {
