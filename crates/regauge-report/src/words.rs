@@ -53,18 +53,24 @@ pub fn part(report: &Report) -> Option<String> {
         thousands(part.elements),
         thousands(part.of),
         visible(&part.path),
-        percent(part.share),
+        share(part.share),
         report.method.beyond_the_part()
     ))
 }
 
-/// Formats a share: "12%", and "0.1%" if it is less than one.
-fn percent(share: f64) -> String {
+/// Formats a share: "12%", and with a digit more near nothing and near all: "0.3%", "<0.1%", "99.8%", ">99.9%".
+pub fn share(share: f64) -> String {
     match share * 100.0 {
-        few if few < 0.05 => "less than 0.1%".to_owned(),
-        few if few < 0.95 => format!("{few:.1}%"),
-        some => format!("{some:.0}%"),
+        part @ (..=0.0 | 0.95..=99.05 | 100.0..) => format!("{part:.0}%"),
+        ..0.05 => "<0.1%".to_owned(),
+        99.95.. => ">99.9%".to_owned(),
+        part => format!("{part:.1}%"),
     }
+}
+
+/// Formats a part of a whole as a share; a part of nothing is none of it.
+pub fn share_of(part: u64, whole: u64) -> String {
+    share(part as f64 / whole.max(1) as f64)
 }
 
 /// Returns a format as prose writes it: "JSON", "MARC 21". A folder may contain several.
@@ -202,12 +208,20 @@ mod tests {
     }
 
     #[test]
-    fn a_small_share_is_not_called_none() {
-        let check = |share, text: &str| assert_eq!(percent(share), text);
-        check(0.0001, "less than 0.1%");
+    fn a_small_share_is_not_called_none_nor_a_large_one_all() {
+        let check = |part, text: &str| assert_eq!(share(part), text);
+        check(0.0, "0%");
+        check(0.0001, "<0.1%");
         check(0.001_15, "0.1%");
         check(0.006, "0.6%");
         check(0.42, "42%");
+        check(0.9904, "99%");
+        check(0.997, "99.7%");
+        check(0.999_9, ">99.9%");
+        check(1.0, "100%");
+        check(1.3, "130%");
+        assert_eq!(share_of(0, 0), "0%");
+        assert_eq!(share_of(1, u64::MAX), "<0.1%");
     }
 
     #[test]

@@ -19,6 +19,7 @@ use regauge_measure::{bytes, thousands};
 use regauge_sources::Summary;
 
 use crate::text::visible;
+use crate::words::share_of;
 
 /// The width of the screen.
 const COLUMNS: usize = 80;
@@ -126,7 +127,7 @@ fn what(row: &Row) -> String {
     }
     match forms.len() - 1 {
         0 => words,
-        _ => format!("{} {words}", share(count.values, row.tally.all.values)),
+        _ => format!("{} {words}", share_of(count.values, row.tally.all.values)),
     }
 }
 
@@ -139,7 +140,7 @@ fn expiring(expiry: Expiry) -> String {
         (0, 0) => UNKNOWN.into(),
         (0, _) => "never".into(),
         (_, 0) => "all".into(),
-        (expiring, never) => share(expiring, expiring + never),
+        (expiring, never) => share_of(expiring, expiring + never),
     }
 }
 
@@ -171,7 +172,7 @@ fn danger(text: &mut String, all: &Tally) {
         text,
         "\nin formats that can run code when they are loaded: {} ({})",
         values(total),
-        share(total, all.all.values)
+        share_of(total, all.all.values)
     );
     for (danger, words) in DANGERS {
         let Count { values, .. } = all.dangers.get(&danger).copied().unwrap_or_default();
@@ -213,7 +214,7 @@ fn unknown(text: &mut String, all: &Tally) {
     let line = format!(
         "not recognised: {} ({}), beginning with {}",
         values(unknown.values),
-        share(unknown.values, all.all.values),
+        share_of(unknown.values, all.all.values),
         shown.join(", ")
     );
     let _ = writeln!(text, "\n{}", wrapped(&line, COLUMNS).join("\n"));
@@ -287,14 +288,4 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
         }
     }
     lines
-}
-
-/// Returns a share in percent; less than one, but not nothing, is `<1%`.
-fn share(part: u64, whole: u64) -> String {
-    let percent = 100.0 * part as f64 / whole.max(1) as f64;
-    match percent {
-        p if part > 0 && p < 1.0 => "<1%".to_owned(),
-        p if part < whole && p > 99.0 => ">99%".to_owned(),
-        p => format!("{p:.0}%"),
-    }
 }

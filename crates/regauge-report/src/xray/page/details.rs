@@ -9,11 +9,12 @@ use regauge_caches::{Report, Row};
 use regauge_measure::{bytes, thousands};
 
 use super::super::json::shown;
-use super::super::{About, not_looked_into, share, unrecognised, values};
+use super::super::{About, not_looked_into, unrecognised, values};
 use super::prefix_or_empty;
 use crate::page::Section;
 use crate::table::{Cell, Column, Table, Tone};
 use crate::text::{Unit, visible};
+use crate::words::share_of;
 
 /// How many classes, and how many of the largest values, are listed.
 const CLASSES: usize = 200;
@@ -111,7 +112,7 @@ pub fn repeated(report: &Report) -> Option<Section> {
             Cell::code(prefix_or_empty(&row.prefix)),
             Cell::count(repeated.values),
             Cell::figure(repeated.bytes as f64, &Unit::Bytes),
-            Cell::text(share(repeated.bytes, all.bytes)).key(part),
+            Cell::text(share_of(repeated.bytes, all.bytes)).key(part),
         ]);
     }
     let repeated = report.all.repeated;
@@ -168,7 +169,7 @@ pub fn unknown(report: &Report) -> Option<Section> {
     }
     let body = html! {
         p {
-            strong { (values(unknown.values)) " (" (share(unknown.values, all.all.values)) ")" }
+            strong { (values(unknown.values)) " (" (share_of(unknown.values, all.all.values)) ")" }
             " with " (bytes(unknown.bytes)) " are in no format that regauge knows."
         }
         (table.html("c-unknown"))

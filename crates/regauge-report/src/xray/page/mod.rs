@@ -9,12 +9,12 @@ use regauge_measure::{bytes, thousands};
 
 use super::advice::{self, Advice, Topic};
 use super::reading::{self, OTHERS};
-use super::{About, Candidate, DANGERS, Reading, in_dangerous_formats, share, values};
+use super::{About, Candidate, DANGERS, Reading, in_dangerous_formats, values};
 use crate::charts;
 use crate::page::{Frame, Section};
 use crate::table::{Cell, Column, Table, Tone, breakable, tag};
 use crate::text::{Unit, visible};
-use crate::words;
+use crate::words::{self, share_of};
 
 /// How many prefixes a card of advice names.
 const NAMED: usize = 6;
@@ -99,7 +99,7 @@ fn lead(report: &Report, advice: &[Advice]) -> String {
         _ => format!(
             "{} ({}) {} in formats that can run code when they are loaded. ",
             values(dangerous),
-            share(dangerous, all.all.values),
+            share_of(dangerous, all.all.values),
             if dangerous == 1 { "is" } else { "are" }
         ),
     };

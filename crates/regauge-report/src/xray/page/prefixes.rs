@@ -7,11 +7,12 @@ use regauge_caches::tally::Tally;
 use regauge_caches::{Report, Row};
 use regauge_measure::thousands;
 
-use super::super::{OTHERS, expiring, share};
+use super::super::{OTHERS, expiring};
 use super::{chart, prefix_or_empty};
 use crate::page::Section;
 use crate::table::{Cell, Column, Table, Tone};
 use crate::text::Unit;
+use crate::words::{share, share_of};
 
 /// How many prefixes are shown without unfolding.
 const ROWS: usize = 20;
@@ -84,10 +85,10 @@ fn what(row: &Row) -> Cell {
     let cell = Cell::text(form.words());
     match forms.len() - 1 {
         0 => cell,
-        1 => cell.below(format!("{} of the values", share(count.values, row.tally.all.values))),
+        1 => cell.below(format!("{} of the values", share_of(count.values, row.tally.all.values))),
         more => cell.below(format!(
             "{} of the values, the rest in {more} other forms",
-            share(count.values, row.tally.all.values)
+            share_of(count.values, row.tally.all.values)
         )),
     }
 }
@@ -109,7 +110,7 @@ fn loading(tally: &Tally) -> Cell {
     };
     let cell = Cell::text(words).key(f64::from(*danger as u8)).tone(tone);
     match count.values < tally.all.values {
-        true => cell.below(format!("{} of the values", share(count.values, tally.all.values))),
+        true => cell.below(format!("{} of the values", share_of(count.values, tally.all.values))),
         false => cell,
     }
 }
@@ -125,15 +126,11 @@ fn size(recoded: Option<&Recoded>, format: regauge::Format) -> Cell {
         recoded.ways.iter().find(is_it).map(of)
     };
     let Some(plain) = find(None) else { return Cell::none() };
-    let cell = Cell::text(percent(plain)).key(plain);
+    let cell = Cell::text(share(plain)).key(plain);
     match find(Some("zstd")) {
-        Some(packed) => cell.below(format!("zstd {}", percent(packed))).bar(packed),
+        Some(packed) => cell.below(format!("zstd {}", share(packed))).bar(packed),
         None => cell,
     }
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.0}%", 100.0 * share)
 }
 
 /// Returns the section on what samples take in every format and compression.
