@@ -60,27 +60,19 @@ fn rule(class: &Value, word: &Value) -> regauge::Result<(String, Rule)> {
     let Value::Text(class) = class else {
         return Err(data(&format!("{class}"), "the name of a class"));
     };
-    let words = Rule::ALL.map(|(word, _)| word);
     let expected = || format!("fields, text or stay as the rule of {class:?}");
     let Value::Text(word) = word else {
         return Err(data(&format!("{word}"), &expected()));
     };
     match Rule::ALL.iter().find(|(known, _)| known == word) {
         Some((_, rule)) => Ok((class.clone(), *rule)),
-        None => Err(data(&format!("the word {word:?}"), &expected())
-            .hint(format!("the nearest is {:?}", nearest(word, words).unwrap_or_default()))),
+        None => Err(data(&format!("the word {word:?}"), &expected())),
     }
 }
 
 /// Returns the word for a rule.
 pub fn word(rule: Rule) -> &'static str {
     Rule::ALL.iter().find(|(_, known)| *known == rule).map_or("stay", |(word, _)| word)
-}
-
-/// Returns the name that takes the fewest changes of a letter to become this one.
-pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
-    let name = name.to_lowercase();
-    known.into_iter().min_by_key(|one| strsim::levenshtein(&one.to_lowercase(), &name))
 }
 
 #[cold]
@@ -108,8 +100,7 @@ mod tests {
         for (text, expected) in [
             (
                 "[class]\nMoney = \"field\"",
-                "found the word \"field\", expected fields, text or stay as the rule of \"Money\"; the nearest is \
-                 \"fields\"",
+                "found the word \"field\", expected fields, text or stay as the rule of \"Money\"",
             ),
             (
                 "[class]\nMoney = 1",

@@ -190,13 +190,18 @@ fn wrong_rules_are_named() {
         (
             "[class]\nFoo = 'feilds'\n",
             1,
-            "rules.toml: found the word \"feilds\", expected fields, text or stay as the rule of \"Foo\"; the nearest \
-             is \"fields\"",
+            "rules.toml: found the word \"feilds\", expected fields, text or stay as the rule of \"Foo\"",
         ),
         (
             "[class]\nFoo = 'fields'\nSesion = 'stay'\n",
             2,
             "rules.toml: no value has the class \"Sesion\"; the nearest that needs a rule is \"Session\"",
+        ),
+        (
+            "[class]\nInvoice = 'stay'\n",
+            2,
+            "rules.toml: no value has the class \"Invoice\"; a dry run without --rules lists the classes that need \
+             one\n",
         ),
         ("[class]\nFoo = \n", 1, "rules.toml: toml: "),
         ("Foo = 'fields'\n", 1, "expected a table [class] with lines such as"),

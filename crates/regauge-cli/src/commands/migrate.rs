@@ -11,8 +11,8 @@ use regauge::text::{escape_hidden, is_hidden};
 use regauge::{Error, ErrorKind, Format, Limits, OnLoss};
 use regauge_caches::journal::{Entries, Entry, Journal};
 use regauge_caches::migrate::{Classes, LEFT_OUT_MAX, Outcome, Plan, Step, runs_code};
-use regauge_caches::rules::{Rules, nearest, word};
-use regauge_measure::{bytes, thousands};
+use regauge_caches::rules::{Rules, word};
+use regauge_measure::{bytes, nearest, thousands};
 use regauge_sources::sql::Access;
 use regauge_sources::{Flow, Item, Pace, Replaced, Skipped, Source, Wanted};
 
@@ -217,7 +217,8 @@ fn all_met(file: &Path, plan: &Plan, outcome: &Outcome, is_applied: bool) -> Res
     }
     let near = match nearest(first, classes.needed.keys().map(String::as_str)) {
         Some(near) => format!("the nearest that needs a rule is {near:?}"),
-        None => "no class needs a rule".to_owned(),
+        None if classes.needed.is_empty() => "no class needs a rule".to_owned(),
+        None => "a dry run without --rules lists the classes that need one".to_owned(),
     };
     let others = match unmet.len() {
         1 => String::new(),
