@@ -1,21 +1,9 @@
 //! What the tests of the formats of lines have in common.
 
-use std::io::Read;
-
 use crate::convert::Input;
+use crate::policy::event::recorder::Pieces;
 use crate::reader::Skipped;
 use crate::{Error, Format, OnLoss, Options, StreamOutput, convert, convert_bytes};
-
-/// Gives its bytes one at a time.
-struct Drip<'a>(&'a [u8]);
-
-impl Read for Drip<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let Some((first, rest)) = self.0.split_first() else { return Ok(0) };
-        (buffer[0], self.0) = (*first, rest);
-        Ok(1)
-    }
-}
 
 fn shown(error: &Error) -> String {
     let place = (error.kind(), error.offset(), error.record(), error.record_id());
@@ -27,7 +15,7 @@ fn outcome(bytes: &[u8], is_whole: bool, options: &Options) -> String {
     let mut output = Vec::new();
     let input = match is_whole {
         true => Input::Bytes(bytes),
-        false => Input::Once(Box::new(Drip(bytes))),
+        false => Input::Once(Box::new(Pieces(bytes, 1))),
     };
     let mut bad = Vec::new();
     let mut on_bad = |piece: Skipped| {

@@ -1,5 +1,5 @@
-//! Helpers for tests that compare two ways of reading: events as lines, input in pieces, and random
-//! numbers.
+//! Helpers for tests that compare two ways of reading: events as lines, input in pieces, and bytes
+//! as digits.
 
 use super::{BigInt, Ext, Sink, Type};
 use crate::model::value::Value;
@@ -103,4 +103,12 @@ impl std::io::Read for Pieces<'_> {
         self.0 = &self.0[count..];
         Ok(count)
     }
+}
+
+/// Returns the bytes of hexadecimal digits; spaces and the like between them are ignored.
+pub(crate) fn hex(text: &str) -> Vec<u8> {
+    let digits: Vec<u8> = text.bytes().filter(u8::is_ascii_hexdigit).collect();
+    assert!(digits.len().is_multiple_of(2), "{text}");
+    let digit = |byte: u8| (byte as char).to_digit(16).unwrap() as u8;
+    digits.chunks(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect()
 }

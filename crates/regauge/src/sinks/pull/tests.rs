@@ -1,9 +1,10 @@
 //! Events asked for one by one are those that a reader sends.
 
-use std::io::{self, Read};
+use std::io::Read;
 
 use super::{Event, Pull};
 use crate::options::{DuplicateKeys, Options};
+use crate::policy::event::recorder::Pieces;
 use crate::policy::tree::Builder;
 use crate::{ErrorKind, Format, Limits, OnLoss, Result, Sink, Source as _, Value, convert_bytes};
 
@@ -35,18 +36,6 @@ fn documents(read: impl Read + Send, options: &Options) -> Result<Vec<Value>> {
     Ok(found)
 }
 
-/// A stream that gives one byte at a time.
-struct Slowly<'a>(&'a [u8]);
-
-impl Read for Slowly<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = buffer.len().min(self.0.len()).min(1);
-        buffer[..count].copy_from_slice(&self.0[..count]);
-        self.0 = &self.0[count..];
-        Ok(count)
-    }
-}
-
 const ALL: &[u8] = br#"{"a": [1, -2.5, 18446744073709551615, 99999999999999999999, true, null],
     "text": "\u00e9", "empty": [{}, [], ""], "last": {"b": {"c": "d"}}}"#;
 
@@ -72,7 +61,7 @@ fn every_format_gives_what_its_reader_gives() {
         }
         let expected = format.visit(Read(&bytes, &options));
         assert_eq!(documents(&bytes[..], &options).unwrap(), expected, "{format}");
-        assert_eq!(documents(Slowly(&bytes), &options).unwrap(), expected, "{format}, slowly");
+        assert_eq!(documents(Pieces(&bytes, 1), &options).unwrap(), expected, "{format}, slowly");
     }
 }
 
@@ -81,7 +70,7 @@ fn what_is_not_wanted_is_skipped() {
     let json =
         b"{\"a\": {\"b\": [1, {\"c\": 2}]}, \"d\": 3, \"e\": [4, 5], \"f\": \"g\"}\n[6]\n7\n";
     let options = options(Format::Ndjson);
-    for read in [&mut &json[..] as &mut (dyn Read + Send), &mut Slowly(json)] {
+    for read in [&mut &json[..] as &mut (dyn Read + Send), &mut Pieces(json, 1)] {
         let mut pull = Pull::new(read, &options);
         assert!(matches!(pull.next(), Ok(Some(Event::BeginDocument))));
         assert!(matches!(pull.next(), Ok(Some(Event::BeginMap))));
@@ -134,7 +123,7 @@ fn an_error_comes_after_the_events_before_it() {
 #[test]
 fn a_typed_value_is_one_event_and_the_notation_is_read() {
     let yaml = b"a: !point {x: [1, 2]}\nb: *x\n";
-    let mut pull = Pull::new(Slowly(&yaml[..22]), &options(Format::Yaml));
+    let mut pull = Pull::new(Pieces(&yaml[..22], 1), &options(Format::Yaml));
     for _ in 0..3 {
         pull.next().unwrap();
     }
@@ -150,7 +139,7 @@ fn a_typed_value_is_one_event_and_the_notation_is_read() {
     let json = br#"[{"$binary": {"base64": "AQI=", "subType": "00"}}]"#;
     for unique in [DuplicateKeys::Keep, DuplicateKeys::Refuse] {
         notation.duplicate_keys = unique;
-        let found = documents(Slowly(json), &notation).unwrap();
+        let found = documents(Pieces(json, 1), &notation).unwrap();
         assert_eq!(found, [Value::Array(vec![Value::Bytes(vec![1, 2])])]);
     }
 }

@@ -1,10 +1,9 @@
 //! Input in pieces, truncated and random input: the same values, the same error, no panic.
 
-use std::io::Read;
-
 use regauge_testdata::Random;
 
 use super::*;
+use crate::policy::event::recorder::Pieces;
 
 /// Random values that BSON holds.
 pub(super) struct Values(pub(super) Random);
@@ -63,21 +62,6 @@ impl Values {
     }
 }
 
-/// Reads its bytes a few at a time.
-struct Pieces<'a> {
-    bytes: &'a [u8],
-    size: usize,
-}
-
-impl Read for Pieces<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let count = self.size.min(self.bytes.len()).min(buffer.len());
-        buffer[..count].copy_from_slice(&self.bytes[..count]);
-        self.bytes = &self.bytes[count..];
-        Ok(count)
-    }
-}
-
 /// Returns the documents up to the first error.
 fn run(mut reader: Reader<'_>) -> (Vec<Value>, Option<Error>) {
     let mut values = Vec::new();
@@ -98,7 +82,7 @@ fn whole(bytes: &[u8]) -> (Vec<Value>, Option<Error>) {
 #[track_caller]
 fn check_pieces(bytes: &[u8], size: usize) {
     let (expected, error) = whole(bytes);
-    let (values, other) = run(Reader::from_read(Parser::default(), Pieces { bytes, size }));
+    let (values, other) = run(Reader::from_read(Parser::default(), Pieces(bytes, size)));
     // NaN is not equal to itself, but its text is.
     assert!(format!("{values:?}") == format!("{expected:?}"), "in pieces of {size}");
     let (error, other) = (error.map(|e| e.to_string()), other.map(|e| e.to_string()));
@@ -190,7 +174,7 @@ fn broken_documents_are_passed_over() {
         let input = match stream {
             false => crate::convert::Input::Bytes(&bytes),
             true => {
-                let pieces = Pieces { bytes: &bytes, size: 5 };
+                let pieces = Pieces(&bytes, 5);
                 crate::convert::Input::Once(Box::new(pieces))
             }
         };

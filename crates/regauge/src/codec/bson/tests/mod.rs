@@ -11,18 +11,12 @@ use crate::model::limits::Limits;
 use crate::model::value::Value;
 use crate::policy::event::Source as _;
 use crate::policy::event::Writer as _;
+use crate::policy::event::recorder::hex;
 use crate::policy::event::{Ext, ExtBuf, Sink, Timestamp, TypeBuf};
 use crate::policy::fidelity::Fidelity;
 use crate::policy::tree::Builder;
 use crate::{Error, OnLoss, Result};
 use crate::{ErrorKind, Origin};
-
-fn hex(text: &str) -> Vec<u8> {
-    let digits: Vec<u8> = text.bytes().filter(u8::is_ascii_hexdigit).collect();
-    assert!(digits.len().is_multiple_of(2), "{text}");
-    let digit = |byte: u8| (byte as char).to_digit(16).unwrap() as u8;
-    digits.chunks(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect()
-}
 
 fn text(text: &str) -> Value {
     Value::Text(text.to_owned())

@@ -9,6 +9,7 @@ use super::*;
 use crate::Error;
 use crate::model::limits::Limits;
 use crate::policy::event::Source as _;
+use crate::policy::event::recorder::hex;
 use crate::policy::event::{BigInt, Ext, ExtBuf, Sink, Timestamp, Type, TypeBuf};
 use crate::policy::fidelity::Fidelity;
 use crate::policy::tree::Builder;
@@ -52,13 +53,6 @@ fn fails(bytes: &str, kind: ErrorKind, message: &str) {
     let error = from_slice(&hex(bytes)).unwrap_err();
     assert_eq!(error.to_string(), message);
     assert_eq!(error.kind(), kind);
-}
-
-fn hex(text: &str) -> Vec<u8> {
-    let digits: Vec<u8> = text.bytes().filter(u8::is_ascii_hexdigit).collect();
-    assert!(digits.len().is_multiple_of(2), "{text}");
-    let digit = |byte: u8| (byte as char).to_digit(16).unwrap() as u8;
-    digits.chunks(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect()
 }
 
 fn text(text: &str) -> Value {

@@ -1,24 +1,11 @@
 //! Bytes in pieces, bytes cut off, bytes at random: the same rows, the same error, no panic.
 
-use std::io::Read;
-
 use regauge_testdata::Random;
 
 use super::*;
 use crate::convert::Input;
+use crate::policy::event::recorder::Pieces;
 use crate::{StreamOutput, convert};
-
-/// Gives its bytes one at a time.
-struct Drip<'a>(&'a [u8]);
-
-impl Read for Drip<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let Some((first, rest)) = self.0.split_first() else { return Ok(0) };
-        buffer[0] = *first;
-        self.0 = rest;
-        Ok(1)
-    }
-}
 
 /// How the bytes come.
 #[derive(Clone, Copy)]
@@ -34,7 +21,7 @@ fn outcome(bytes: &[u8], feed: Feed, options: &All) -> String {
     let input = match feed {
         Feed::Whole => Input::Bytes(bytes),
         Feed::ByWindow => Input::Once(Box::new(bytes)),
-        Feed::ByByte => Input::Once(Box::new(Drip(bytes))),
+        Feed::ByByte => Input::Once(Box::new(Pieces(bytes, 1))),
     };
     let mut bad = Vec::new();
     let mut on_bad = |piece: crate::reader::Skipped| {

@@ -8,18 +8,10 @@ mod writing;
 use crate::model::limits::Limits;
 use crate::model::value::Value;
 use crate::policy::event::Source as _;
+use crate::policy::event::recorder::hex;
 use crate::policy::fidelity::Objects;
 use crate::policy::tree::Builder;
 use crate::{Format, OnLoss, Options, Result, convert_bytes};
-
-fn hex(text: &str) -> Vec<u8> {
-    let digits: Vec<u8> = text.bytes().filter(u8::is_ascii_hexdigit).collect();
-    assert!(digits.len().is_multiple_of(2), "{text}");
-    digits
-        .chunks(2)
-        .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap())
-        .collect()
-}
 
 /// Converts Marshal to Marshal.
 fn exact(bytes: &[u8]) -> Result<Vec<u8>> {

@@ -1,11 +1,10 @@
 //! Input in pieces, truncated and random input: the same events, the same error, no panic.
 
-use std::io::Read;
-
 use regauge_testdata::Random;
 
 use super::*;
 use crate::Error;
+use crate::policy::event::recorder::Pieces;
 
 /// Random values that MessagePack holds.
 pub(super) struct Values(pub(super) Random);
@@ -50,21 +49,6 @@ impl Values {
     }
 }
 
-/// Reads its bytes a few at a time.
-struct Pieces<'a> {
-    bytes: &'a [u8],
-    size: usize,
-}
-
-impl Read for Pieces<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let count = self.size.min(self.bytes.len()).min(buffer.len());
-        buffer[..count].copy_from_slice(&self.bytes[..count]);
-        self.bytes = &self.bytes[count..];
-        Ok(count)
-    }
-}
-
 fn run(mut reader: Reader<'_>) -> (Vec<String>, Option<Error>) {
     let mut events = Events::new();
     loop {
@@ -81,7 +65,7 @@ fn whole(bytes: &[u8]) -> (Vec<String>, Option<Error>) {
 }
 
 fn in_pieces(bytes: &[u8], size: usize) -> (Vec<String>, Option<Error>) {
-    run(Reader::from_read(Parser::default(), Pieces { bytes, size }))
+    run(Reader::from_read(Parser::default(), Pieces(bytes, size)))
 }
 
 /// Checks that whole input and pieces give the same result. The one difference: if the input is too

@@ -9,6 +9,7 @@ use crate::ErrorKind;
 use crate::OnLoss;
 use crate::model::value::Value;
 use crate::policy::event::Writer as _;
+use crate::policy::event::recorder::hex;
 use crate::policy::event::{BigInt, Ext, Sink, Timestamp};
 use crate::policy::fidelity::Fidelity;
 use crate::policy::tree::Builder;
@@ -53,15 +54,6 @@ fn fails(bytes: &str, kind: ErrorKind, message: &str) {
     let error = from_slice(&hex(bytes)).unwrap_err();
     assert_eq!(error.to_string(), message);
     assert_eq!(error.kind(), kind);
-}
-
-fn hex(text: &str) -> Vec<u8> {
-    let digits: Vec<u8> = text.bytes().filter(u8::is_ascii_hexdigit).collect();
-    assert!(digits.len().is_multiple_of(2), "{text}");
-    digits
-        .chunks(2)
-        .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap())
-        .collect()
 }
 
 fn text(text: &str) -> Value {

@@ -1,24 +1,11 @@
 //! Bytes in pieces, bytes cut off, bytes at random, and the limits: the same values, the same error,
 //! no panic, no memory without bound.
 
-use std::io::Read;
-
 use regauge_testdata::Random;
 
 use super::*;
 use crate::ErrorKind;
-
-/// Gives its bytes one at a time.
-struct Drip<'a>(&'a [u8]);
-
-impl Read for Drip<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let Some((first, rest)) = self.0.split_first() else { return Ok(0) };
-        buffer[0] = *first;
-        self.0 = rest;
-        Ok(1)
-    }
-}
+use crate::policy::event::recorder::Pieces;
 
 /// A document, or the kind and the text of an error.
 type Outcome = std::result::Result<Option<Value>, String>;
@@ -38,7 +25,7 @@ fn check_pieces(bytes: &[u8], limits: Limits) -> Outcome {
     let whole = outcome(Reader::from_slice(parser(), bytes));
     assert_eq!(
         format!("{whole:?}"),
-        format!("{:?}", outcome(Reader::from_read(parser(), Drip(bytes))))
+        format!("{:?}", outcome(Reader::from_read(parser(), Pieces(bytes, 1))))
     );
     whole
 }

@@ -1,7 +1,6 @@
 //! The whole yaml-test-suite: the events of every valid case, the refusal of every invalid one.
 
 use std::collections::HashMap;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use regauge_testdata::{needs_data, path};
@@ -9,6 +8,7 @@ use regauge_testdata::{needs_data, path};
 use crate::codec::json;
 use crate::codec::yaml::{Parser, Reader, events};
 use crate::model::value::Value;
+use crate::policy::event::recorder::Pieces;
 use crate::policy::tree::Builder;
 use crate::{Limits, Result, Source};
 
@@ -132,18 +132,6 @@ fn values_are_those_of_the_suite() {
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Reads its bytes in pieces of a size that divides nothing.
-struct Pieces<'a>(&'a [u8]);
-
-impl Read for Pieces<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let count = buffer.len().min(self.0.len()).min(4099);
-        buffer[..count].copy_from_slice(&self.0[..count]);
-        self.0 = &self.0[count..];
-        Ok(count)
-    }
-}
-
 needs_data!(real_files_are_the_same_in_pieces_and_come_back);
 fn real_files_are_the_same_in_pieces_and_come_back() {
     let mut folders = vec![path("yaml")];
@@ -158,7 +146,8 @@ fn real_files_are_the_same_in_pieces_and_come_back() {
             let bytes = std::fs::read(&path).unwrap();
             let whole = values(Reader::from_slice(Parser::default(), &bytes))
                 .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-            let pieces = values(Reader::from_read(Parser::default(), Pieces(&bytes))).unwrap();
+            let pieces =
+                values(Reader::from_read(Parser::default(), Pieces(&bytes, 4099))).unwrap();
             assert!(whole == pieces, "{}", path.display());
             let options = crate::Options::new(crate::Format::Yaml, crate::Format::Yaml);
             let written = crate::convert_bytes(&bytes, &options).unwrap();

@@ -1,13 +1,12 @@
 //! The rules of ISO 2709, table by table.
 
-use std::io::Read;
-
 use super::{Parser, Reader, Writer};
 use crate::bytes::buffer::Out;
 use crate::codec::marc::{Charset, CharsetChoice};
 use crate::codec::marc::{Field, Record, RecordBuilder};
 use crate::codec::marc::{Options, leader};
 use crate::policy::event::forward;
+use crate::policy::event::recorder::Pieces;
 use crate::policy::fidelity::LossKind;
 use crate::{
     Error, ErrorKind, Fidelity, Format, Limits, OnLoss, Result, Sink, Source, Writer as _,
@@ -58,17 +57,6 @@ fn shown(record: &Record) -> String {
         }
     }
     text.trim_end_matches(' ').to_owned()
-}
-
-/// One byte at a time.
-struct Drip<'a>(&'a [u8]);
-
-impl Read for Drip<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let Some((first, rest)) = self.0.split_first() else { return Ok(0) };
-        (buffer[0], self.0) = (*first, rest);
-        Ok(1)
-    }
 }
 
 struct Got {
@@ -123,7 +111,7 @@ fn read_by<'a>(
 fn read_with(bytes: &[u8], options: &Options) -> Got {
     let parser = || Parser::new(options.clone(), Limits::default());
     let whole = read_all(Reader::from_slice(parser(), bytes));
-    let pieces = read_all(Reader::from_read(parser(), Drip(bytes)));
+    let pieces = read_all(Reader::from_read(parser(), Pieces(bytes, 1)));
     assert_eq!(whole.lines, pieces.lines);
     assert_eq!(whole.losses, pieces.losses);
     let events = read_by(Reader::from_slice(parser(), bytes), |reader, builder| {

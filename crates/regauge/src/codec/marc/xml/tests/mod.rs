@@ -1,11 +1,10 @@
 //! The rules of MARCXML, table by table.
 
-use std::io::Read;
-
 use super::{Parser, Reader, Writer};
 use crate::bytes::buffer::Out;
 use crate::codec::marc::{Charset, Options};
 use crate::codec::marc::{Field, Record, RecordBuilder};
+use crate::policy::event::recorder::Pieces;
 use crate::{ErrorKind, Fidelity, Format, Limits, OnLoss, Result, Sink, Source, Writer as _};
 
 const LEADER: &str = "<leader>00000nam a2200000   4500</leader>";
@@ -33,17 +32,6 @@ fn shown(record: &Record) -> String {
         }
     }
     text.strip_suffix(' ').unwrap_or_default().to_owned()
-}
-
-/// One byte at a time.
-struct Drip<'a>(&'a [u8]);
-
-impl Read for Drip<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let Some((first, rest)) = self.0.split_first() else { return Ok(0) };
-        (buffer[0], self.0) = (*first, rest);
-        Ok(1)
-    }
 }
 
 struct Got {
@@ -78,7 +66,7 @@ fn read_all(mut reader: Reader<'_>, on_loss: OnLoss) -> Got {
 
 fn read_under(bytes: &[u8], on_loss: OnLoss) -> Got {
     let whole = read_all(Reader::from_slice(Parser::default(), bytes), on_loss);
-    let pieces = read_all(Reader::from_read(Parser::default(), Drip(bytes)), on_loss);
+    let pieces = read_all(Reader::from_read(Parser::default(), Pieces(bytes, 1)), on_loss);
     assert_eq!(whole.lines, pieces.lines);
     assert_eq!(whole.losses, pieces.losses);
     whole
