@@ -414,7 +414,10 @@ fn shared_texts(before: &[(Value, Value)], after: &[(Value, Value)]) -> HashSet<
         let others = pairs.iter().filter_map(|(key, _)| {
             let text = key_text(key);
             match first.get(&text) {
-                Some(other) => (other.to_string() != key.to_string()).then_some(text),
+                Some(other) => {
+                    let [one, other] = [key, *other].map(Value::to_string);
+                    (one != other).then_some(text)
+                }
                 None => {
                     first.insert(text, key);
                     None
