@@ -90,8 +90,32 @@ impl std::error::Error for Error {
 /// Formats a key for display: text in quotes, other bytes in hexadecimal.
 #[must_use]
 pub fn shown(key: &[u8]) -> String {
-    match std::str::from_utf8(key) {
-        Ok(text) if !text.contains(regauge::text::is_hidden) => format!("\"{text}\""),
-        _ => format!("x'{}'", data_encoding::HEXLOWER.encode(key)),
+    match legible(key) {
+        Some(text) => format!("\"{text}\""),
+        None => format!("x'{}'", data_encoding::HEXLOWER.encode(key)),
+    }
+}
+
+/// Returns the text of a key that is shown as it is: without hidden characters, except for joiners, which words
+/// of Persian and some emoji are spelt with.
+#[must_use]
+pub fn legible(key: &[u8]) -> Option<&str> {
+    let is_joiner = |character| matches!(character, '\u{200C}' | '\u{200D}');
+    let is_unseen = |character| regauge::text::is_hidden(character) && !is_joiner(character);
+    std::str::from_utf8(key).ok().filter(|text| !text.contains(is_unseen))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shown;
+
+    #[test]
+    fn a_key_that_could_look_like_another_is_in_hexadecimal() {
+        assert_eq!(shown("a/ü".as_bytes()), "\"a/ü\"");
+        assert_eq!(shown("a\u{202E}b".as_bytes()), "x'61e280ae62'");
+        assert_eq!(shown(b"a\n"), "x'610a'");
+        assert_eq!(shown(b"\xFF"), "x'ff'");
+        let joined = "می\u{200C}خواهم 👨\u{200D}👩";
+        assert_eq!(shown(joined.as_bytes()), format!("\"{joined}\""));
     }
 }

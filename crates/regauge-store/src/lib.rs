@@ -41,6 +41,6 @@ pub use engine::cassandra::rows;
 #[cfg(feature = "mongodb")]
 pub use engine::mongodb::documents;
 pub use engine::{Engine, KeyKind, Layout, Order, Range};
-pub use error::{Error, Result, shown};
+pub use error::{Error, Result, legible, shown};
 pub use settings::{Assume, Settings};
 pub use store::{DEFAULT_COLLECTION, Each, Entry, Store, Walk};

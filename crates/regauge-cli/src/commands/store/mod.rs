@@ -293,10 +293,7 @@ pub(super) fn range(store: &Store, keys: &Keys) -> Result<(Range, Order)> {
 
 /// Prints a key on a line of its own: verbatim if it is plain text, else in hexadecimal.
 fn line(key: &[u8]) -> String {
-    match std::str::from_utf8(key) {
-        Ok(text) if !text.contains(regauge::text::is_hidden) => text.to_owned(),
-        _ => regauge_store::shown(key),
-    }
+    regauge_store::legible(key).map_or_else(|| regauge_store::shown(key), str::to_owned)
 }
 
 fn list(place: &Place, keys: &Keys, long: bool) -> Result {
