@@ -92,8 +92,8 @@ fn wrong_usage_is_status_2() {
             "error: found x for --head <N>, expected a whole number from 0\n",
         ),
         (
-            "measure in.json --budget 1.5",
-            "error: found 1.5 for --budget <SECONDS>, expected a whole number from 0\n",
+            "measure in.json --budget 1h",
+            "invalid value '1h' for '--budget <SECONDS>': expected a number of seconds from 0, such as 14.8\n",
         ),
         ("convrt in.json out.json", "a similar subcommand exists: 'convert'\n"),
         ("convert in.json out.json --jobs 0", "from 1 to 256"),

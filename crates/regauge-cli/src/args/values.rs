@@ -267,7 +267,7 @@ pub fn near<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> String 
 
 pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    seconds.ok_or_else(|| format!("found \"{text}\", expected a number of seconds, such as 14.8"))
+    seconds.ok_or_else(|| "expected a number of seconds from 0, such as 14.8".to_owned())
 }
 
 pub(super) fn interpreter(text: &str) -> Result<(String, PathBuf), String> {

@@ -170,13 +170,12 @@ fn a_contender_that_hangs_is_stopped() {
 }
 
 #[test]
-fn a_missing_interpreter_is_a_missing_contender() {
+fn a_named_interpreter_that_is_not_there_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let mut options = options(folder.path(), "a.json", DOCUMENT, &["honest"]);
     options.python = Some(folder.path().join("no-python"));
-    let report = run(&options, &mut Quiet).unwrap();
-    assert!(report.rows.is_empty());
-    assert!(report.missing[0].reason.contains("cannot be started"), "{:?}", report.missing);
+    let message = run(&options, &mut Quiet).unwrap_err().to_string();
+    assert!(message.contains("no-python") && message.contains("cannot be started"), "{message}");
 }
 
 /// Stops the run when so many steps of the laps are done.
