@@ -74,7 +74,7 @@ fn what_cannot_be_measured_on() {
         assert!(message.contains("a FILE is measured whole"), "{message}");
     }
     let message = told("measure a.json --budget soon", 2);
-    assert!(message.contains("expected a number of seconds, such as 14.8"), "{message}");
+    assert!(message.contains("expected a number of seconds from 0, such as 14.8"), "{message}");
     // A task on a catalogue says nothing about other data.
     let message = told(&format!("{MEASURE} a.json --task marc-catalog"), 2);
     assert!(
