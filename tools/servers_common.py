@@ -175,8 +175,12 @@ def run(command, user=None, **more):
     return done.stdout
 
 
+# The ports that were returned.
+GIVEN = set()
+
+
 def free_ports(count):
-    """Returns free loopback ports, all different.
+    """Returns free loopback ports, none of which was returned before.
 
     Excludes those that the system assigns on request: a test could otherwise get the port of a
     server that is stopped at that moment.
@@ -189,7 +193,9 @@ def free_ports(count):
                 one.bind(("127.0.0.1", port))
             except OSError:
                 continue
-        if port not in found:
+        # One that was given to a server before is free until that server has started.
+        if port not in GIVEN:
+            GIVEN.add(port)
             found.append(port)
     return found
 
