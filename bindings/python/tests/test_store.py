@@ -290,7 +290,7 @@ def test_reencode_takes_what_others_put_meanwhile(tmp_path):
     other = regauge.Store(url)
 
     def put(values, _changed):
-        # Behind the walk, by a handle that has not seen the new codec yet.
+        # The walk has passed this place, and the other handle still uses the old codec.
         if values == 500 and "00000" not in other:
             other["00000"] = "late"
 

@@ -29,7 +29,8 @@ impl PyStore {
         }
         if *self.caller.lock().unwrap_or_else(PoisonError::into_inner) == Some(current().id()) {
             return Err(Error::Usage(
-                "the store is in use by the call that calls this function: a database in memory has one connection"
+                "the store is in use by the call that calls this function: a database in memory has one connection; use \
+                 the store after that call"
                     .to_owned(),
             ));
         }

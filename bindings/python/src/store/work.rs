@@ -20,8 +20,10 @@ const SHOWN: usize = 100;
 /// Values between two calls of `progress`.
 const STEP: u64 = 500;
 
-/// Runs something long with a separate handle, if possible. What runs looks for signals with the [`Watch`]; what a
-/// handler or a callback raised is the result.
+/// Runs a long walk with a separate handle, if possible. The walk checks for signals through the [`Watch`].
+///
+/// # Errors
+/// Those of the walk; the exception that the handler of a signal or a callback has raised.
 fn alone<T: Send>(
     store: &PyStore,
     py: Python<'_>,
@@ -34,7 +36,7 @@ fn alone<T: Send>(
         store.stop = None;
         done
     };
-    // The handle of a closed store is closed.
+    // A closed store raises here.
     let done = match store._is_temporary(py)? {
         true => store.with(py, Way::Decode, |inner| {
             let caller = |thread| *store.caller.lock().expect("no panic while locked") = thread;
@@ -54,10 +56,10 @@ fn alone<T: Send>(
     }
 }
 
-/// How often signals are looked for.
+/// How often signals are checked for.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Ends a walk once Python raised: in a callback, or in the handler of a signal.
+/// Ends a walk once a callback or the handler of a signal has raised an exception.
 #[derive(Default)]
 struct Watch {
     stop: Arc<AtomicBool>,
@@ -97,6 +99,20 @@ fn tell(error: &Error, shown: &mut Vec<String>, function: Option<&Py<PyAny>>, wa
     }
 }
 
+/// Returns a report of these counts, with the errors that were not passed to a function.
+fn report<'py>(
+    py: Python<'py>,
+    counts: &[(&str, u64)],
+    errors: Vec<String>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let report = PyDict::new(py);
+    for (name, count) in counts {
+        report.set_item(name, count)?;
+    }
+    report.set_item("errors", PyList::new(py, errors)?)?;
+    Ok(report)
+}
+
 /// Verifies every value.
 pub fn verify<'py>(
     store: &PyStore,
@@ -122,14 +138,15 @@ pub fn verify<'py>(
     for (codec, values, bytes) in &found.codecs {
         codecs.set_item(codec.to_string(), (values, bytes))?;
     }
-    let report = PyDict::new(py);
-    report.set_item("values", found.values)?;
-    report.set_item("bad", found.bad)?;
-    report.set_item("bare", found.bare)?;
-    report.set_item("stored_bytes", found.stored_bytes)?;
-    report.set_item("document_bytes", found.document_bytes)?;
+    let counts = [
+        ("values", found.values),
+        ("bad", found.bad),
+        ("bare", found.bare),
+        ("stored_bytes", found.stored_bytes),
+        ("document_bytes", found.document_bytes),
+    ];
+    let report = report(py, &counts, shown)?;
     report.set_item("codecs", codecs)?;
-    report.set_item("errors", PyList::new(py, shown)?)?;
     Ok(report)
 }
 
@@ -177,15 +194,16 @@ pub fn reencode<'py>(
         store.format.store(place(format), Ordering::Relaxed);
     }
     let done = done?;
-    let report = PyDict::new(py);
-    report.set_item("values", done.values)?;
-    report.set_item("changed", done.changed)?;
-    report.set_item("already", done.already)?;
-    report.set_item("overtaken", done.overtaken)?;
-    report.set_item("refused", done.refused)?;
-    report.set_item("bytes_before", done.bytes_before)?;
-    report.set_item("bytes_after", done.bytes_after)?;
+    let counts = [
+        ("values", done.values),
+        ("changed", done.changed),
+        ("already", done.already),
+        ("overtaken", done.overtaken),
+        ("refused", done.refused),
+        ("bytes_before", done.bytes_before),
+        ("bytes_after", done.bytes_after),
+    ];
+    let report = report(py, &counts, shown)?;
     report.set_item("resumed", done.resumed_after.is_some())?;
-    report.set_item("errors", PyList::new(py, shown)?)?;
     Ok(report)
 }

@@ -24,6 +24,14 @@ pub(crate) struct Launch {
     pub folder: PathBuf,
 }
 
+impl Launch {
+    /// Returns how what a runner starts is started in this folder.
+    pub(crate) fn of(started: Started, folder: &Path) -> Launch {
+        let Started { program, arguments, environment } = started;
+        Launch { program, arguments, environment, folder: folder.to_path_buf() }
+    }
+}
+
 /// How an adapter is translated before its contender can be started.
 #[derive(Debug)]
 pub(crate) struct Translation<'r> {
@@ -92,8 +100,8 @@ pub(crate) fn all<'r>(
             places.built = built_folder(options, runner, &places, work, index);
         }
         match runner.command(given(options, runner.runtime).as_deref(), &places) {
-            Ok(Started { program, arguments, environment }) => {
-                *launch = Launch { program, arguments, environment, folder: work.to_path_buf() };
+            Ok(started) => {
+                *launch = Launch::of(started, work);
                 if runner.build.is_some() {
                     translations[index] = Some(Translation { runner, places });
                 }

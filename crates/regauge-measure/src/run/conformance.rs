@@ -62,13 +62,7 @@ fn start(runner: &RunnerFile, folder: &Path) -> Option<Process> {
             return None;
         }
     };
-    let launch = Launch {
-        program: started.program,
-        arguments: started.arguments,
-        environment: started.environment,
-        folder: folder.to_path_buf(),
-    };
-    match Process::start(&launch, PATIENCE) {
+    match Process::start(&Launch::of(started, folder), PATIENCE) {
         Ok((process, hello)) => {
             assert!(!hello.runtime.is_empty() && !hello.version.is_empty(), "{id}: {hello:?}");
             assert!(!hello.gc.is_empty(), "{id}: {hello:?}");

@@ -43,13 +43,7 @@ fn trouble(runner: &RunnerFile, program: &Path, work: &Path) -> Option<Trouble> 
         ..Places::default()
     };
     let started = runner.command(Some(program), &places).ok()?;
-    let launch = Launch {
-        program: started.program,
-        arguments: started.arguments,
-        environment: started.environment,
-        folder: work.to_path_buf(),
-    };
-    match Process::start(&launch, PATIENCE) {
+    match Process::start(&Launch::of(started, work), PATIENCE) {
         // The adapter is missing, and the runner says so.
         Ok(_) | Err(Trouble::Missing(_) | Trouble::Raised(_) | Trouble::Unprepared(_)) => None,
         Err(trouble) => Some(trouble),

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use crate::model::error::Error;
 use crate::model::protocol::{Command, Hello};
 use crate::model::random::Random;
-use crate::model::runtime::{Places, RunnerFile, Runtime, Started};
+use crate::model::runtime::{Places, RunnerFile, Runtime};
 use crate::plan::folders;
 use crate::plan::launch::{Launch, given};
 use crate::plan::native::program::DATABASES;
@@ -269,9 +269,9 @@ fn launch(
         lab: work.to_path_buf(),
         ..Places::default()
     };
-    let Started { program, arguments, environment } =
+    let started =
         runner.command(given(options, runtime).as_deref(), &places).map_err(Trouble::NoRuntime)?;
-    Ok(Launch { program, arguments, environment, folder: work.to_path_buf() })
+    Ok(Launch::of(started, work))
 }
 
 /// Returns why the data cannot be used, if every program says so.

@@ -296,7 +296,7 @@ fn bytes_that_a_contender_wrote_itself_stand_under_its_name() {
     assert_eq!(size(&rows[1]).estimate(1).median, 60.0);
 }
 
-/// A contender that there was no time for took no part, but that is not why.
+/// No time for a contender is another reason than its absence.
 #[test]
 fn one_that_was_not_timed_is_not_said_to_be_absent() {
     use crate::model::report::{Field, NotTimed, Verdict};

@@ -8,6 +8,54 @@ use super::{KeyKind, Layout, Range};
 use crate::envelope::{BASE64_OF_MAGIC, MAGIC};
 use crate::error::{Error, Result, shown};
 
+/// What a database calls the types that a column may have.
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+pub(crate) struct TypeNames {
+    /// Those of keys.
+    pub keys: &'static str,
+    /// Those of values that are bytes.
+    pub bytes: &'static str,
+    /// Those of values that are text.
+    pub text: &'static str,
+}
+
+/// Checks the types of an adopted table's columns, and what they are for: the kind of the keys, and whether the
+/// values are text.
+///
+/// # Errors
+/// `Usage` for a type that is none of these, or not the one of the layout.
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+pub(crate) fn check_types(
+    layout: &Layout,
+    (key_type, kind): (&str, Option<KeyKind>),
+    (value_type, is_text): (&str, Option<bool>),
+    names: &TypeNames,
+) -> Result {
+    let Layout { table, key, value, .. } = layout;
+    let TypeNames { keys, bytes, text } = names;
+    if kind != Some(layout.key_kind) {
+        let hint = match kind {
+            Some(kind) => format!("adopt it with the key kind {}", kind.name()),
+            None => format!("a key is {keys}"),
+        };
+        let expected = layout.key_kind.name();
+        return Err(Error::usage(format!(
+            "table {table}: column {key} holds keys of type {key_type}, expected {expected}; {hint}"
+        )));
+    }
+    if is_text != Some(layout.text) {
+        let expected = match (is_text, layout.text) {
+            (Some(true), _) => format!("{bytes}; adopt it as text"),
+            (_, true) => "text; adopt it as bytes".to_owned(),
+            (_, false) => format!("{bytes}, or {text} adopted as text"),
+        };
+        return Err(Error::usage(format!(
+            "table {table}: column {value} holds values of type {value_type}, expected {expected}"
+        )));
+    }
+    Ok(())
+}
+
 /// A key as stored in its column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Key<'k> {

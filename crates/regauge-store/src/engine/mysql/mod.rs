@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, HashMap};
 use mysql_async::prelude::Queryable as _;
 use mysql_async::{Error as Failure, Params, Row, Value};
 
-use super::column::Key;
+use super::column::{Key, TypeNames, check_types};
 use super::line::{Call, Line};
 use super::{Change, Engine, KeyKind, Layout, Order, Pair, Range};
 use crate::error::{Error, Result, shown};
@@ -296,33 +296,14 @@ impl Engine for Mysql {
             "tinyint" | "smallint" | "mediumint" | "int" | "bigint" => Some(KeyKind::Integer),
             _ => None,
         };
-        if kind != Some(layout.key_kind) {
-            return Err(Error::usage(format!(
-                "table {table}: column {} holds keys of type {key_type}, expected {}; {}",
-                layout.key,
-                layout.key_kind.name(),
-                match kind {
-                    Some(kind) => format!("adopt it with the key kind {}", kind.name()),
-                    None => "a key is binary, text or a whole number".to_owned(),
-                }
-            )));
-        }
         let is_text = match value_type {
             "binary" | "varbinary" | "tinyblob" | "blob" | "mediumblob" | "longblob" => Some(false),
             "char" | "varchar" | "tinytext" | "text" | "mediumtext" | "longtext" => Some(true),
             _ => None,
         };
-        if is_text != Some(layout.text) {
-            return Err(Error::usage(format!(
-                "table {table}: column {} holds values of type {value_type}, expected {}",
-                layout.value,
-                match (is_text, layout.text) {
-                    (Some(true), _) => "a blob; adopt it as text",
-                    (_, true) => "text; adopt it as bytes",
-                    (_, false) => "a blob, or text adopted as text",
-                }
-            )));
-        }
+        let names =
+            TypeNames { keys: "binary, text or a whole number", bytes: "a blob", text: "text" };
+        check_types(layout, (key_type, kind), (value_type, is_text), &names)?;
         let sql = "SELECT 1 FROM information_schema.statistics s \
                    WHERE table_schema = DATABASE() AND table_name = ? AND non_unique = 0 \
                    GROUP BY index_name HAVING COUNT(*) = 1 AND MAX(sub_part) IS NULL \

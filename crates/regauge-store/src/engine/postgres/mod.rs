@@ -13,6 +13,7 @@ use std::collections::{HashMap, HashSet};
 
 use tokio_postgres::Row;
 
+use super::column::{TypeNames, check_types};
 use super::line::{Call, Line};
 use super::{Change, Engine, KeyKind, Layout, Order, Pair, Range};
 use crate::error::{Error, Result, shown};
@@ -135,33 +136,17 @@ impl Engine for Postgres {
             "int2" | "int4" | "int8" => Some(KeyKind::Integer),
             _ => None,
         };
-        if kind != Some(layout.key_kind) {
-            return Err(Error::usage(format!(
-                "table {table}: column {} holds keys of type {key_type}, expected {}; {}",
-                layout.key,
-                layout.key_kind.name(),
-                match kind {
-                    Some(kind) => format!("adopt it with the key kind {}", kind.name()),
-                    None => "a key is bytea, text, varchar or a whole number".to_owned(),
-                }
-            )));
-        }
-        let text = match value_type.as_str() {
+        let is_text = match value_type.as_str() {
             "bytea" => Some(false),
             "text" | "varchar" => Some(true),
             _ => None,
         };
-        if text != Some(layout.text) {
-            return Err(Error::usage(format!(
-                "table {table}: column {} holds values of type {value_type}, expected {}",
-                layout.value,
-                match (text, layout.text) {
-                    (Some(true), _) => "bytea; adopt it as text",
-                    (_, true) => "text; adopt it as bytes",
-                    (_, false) => "bytea, or text or varchar adopted as text",
-                }
-            )));
-        }
+        let names = TypeNames {
+            keys: "bytea, text, varchar or a whole number",
+            bytes: "bytea",
+            text: "text or varchar",
+        };
+        check_types(layout, (key_type.as_str(), kind), (value_type.as_str(), is_text), &names)?;
         let sql = "SELECT EXISTS (SELECT 1 FROM pg_index i JOIN pg_attribute a \
                    ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0] \
                    WHERE i.indrelid = to_regclass($1)::oid AND i.indisunique AND i.indisvalid \
