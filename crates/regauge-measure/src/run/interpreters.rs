@@ -25,9 +25,11 @@ pub(crate) fn try_given(options: &Options, work: &Path) -> Result<(), Error> {
             let needs = runner.needs.as_ref();
             let needs = needs.map_or(String::new(), |needs| format!(", which needs {needs}"));
             return Err(Error::NoRuntime(format!(
-                "{} does not run regauge's runner for {}{needs}: {why}",
+                "{} does not run regauge's runner for {}{needs}: {why}; pass another one with \
+                 --interpreter {}=FILE",
                 program.display(),
-                runner.runtime.name()
+                runner.runtime.name(),
+                runner.runtime.id()
             )));
         }
     }
@@ -68,6 +70,7 @@ mod tests {
         let wanted = "true does not run regauge's runner for Python, which needs Python 3.7 or newer: \
                       ended by itself";
         assert!(message.starts_with(wanted), "{message}");
+        assert!(message.ends_with("pass another one with --interpreter python=FILE"), "{message}");
         if has("python3", &["--version"]) {
             options.python = Some("python3".into());
             assert!(try_given(&options, work.path()).is_ok());
