@@ -20,9 +20,14 @@ fn a_run_is_compared_with_an_earlier_one() {
     folder.write("a.json", r#"{"list": [1, 2.5, null, "text"]}"#);
     folder.run(&format!("measure a.json {SHORT} --json old.json")).silent();
     let ran = folder.run(&format!("measure a.json {SHORT} --compare old.json")).silent();
+    // On a busy machine, three rounds can leave too few samples.
+    let told = |text: &str| {
+        let result = text.split_once("Compared with the earlier run: ").expect(text).1;
+        result.starts_with("too few samples to tell whether times changed\n")
+            || result.split_once('\n').unwrap().0.contains(" times changed by more than noise")
+    };
     let text = ran.text();
-    assert!(text.contains("Compared with the earlier run"), "{text}");
-    assert!(text.contains("times changed by more than noise"), "{text}");
+    assert!(told(&text), "{text}");
     assert!(!text.contains("| serde_json "), "{text}");
     // No colour without a terminal.
     assert!(!text.contains('\x1b'), "{text}");
@@ -31,7 +36,7 @@ fn a_run_is_compared_with_an_earlier_one() {
     // With the report on standard output, this goes to standard error.
     let ran = folder.run(&format!("measure a.json {SHORT} --compare old.json --json -"));
     serde_json::from_str::<serde_json::Value>(&ran.text()).unwrap();
-    assert!(ran.stderr.contains("times changed by more than noise"), "{}", ran.stderr);
+    assert!(told(&ran.stderr), "{}", ran.stderr);
 
     // The file is read before the run, which would otherwise be wasted.
     let ran = folder.run("measure a.json --compare none.json").status(2);

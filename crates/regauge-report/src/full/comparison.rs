@@ -48,15 +48,17 @@ pub fn render(comparison: &Comparison, layout: Layout, full: bool) -> String {
     if full {
         let _ = writeln!(text, "{}\n", table(comparison, layout));
     }
-    text.push_str("More than noise: the 95% interval of the ratio to before excludes 1.");
-    let by_chance = known as f64 * BY_CHANCE;
-    if by_chance.round() >= 1.0 {
-        let _ = write!(
-            text,
-            " Even if nothing had\nchanged, about {by_chance:.0} of {known} would seem to have, by chance."
-        );
+    if known > 0 {
+        text.push_str("More than noise: the 95% interval of the ratio to before excludes 1.");
+        let by_chance = known as f64 * BY_CHANCE;
+        if by_chance.round() >= 1.0 {
+            let _ = write!(
+                text,
+                " Even if nothing had\nchanged, about {by_chance:.0} of {known} would seem to have, by chance."
+            );
+        }
+        text.push('\n');
     }
-    text.push('\n');
     for (names, what) in
         [(&comparison.gone, "Only in the earlier run"), (&comparison.new, "Only in this run")]
     {
@@ -175,6 +177,7 @@ mod tests {
         let first =
             "Compared with the earlier run: too few samples to tell whether times changed\n";
         assert!(text.starts_with(first), "{text}");
+        assert!(!text.contains("More than noise"), "{text}");
         let mut later = report();
         let quick = later.rows.iter_mut().find(|row| row.contender == "quick").unwrap();
         let decode = &mut quick.timing.as_mut().unwrap().decode;
