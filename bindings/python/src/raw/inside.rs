@@ -215,11 +215,17 @@ mod quick {
             }
         }
 
+        /// Returns whether there are more or fewer values now.
+        #[inline(always)]
+        pub fn has_changed(&self) -> bool {
+            view::count(self.list, self.kind) != self.count
+        }
+
         /// Looks up the location of the values again, because Python code may have moved them:
         /// `false` if there are more or fewer now.
         #[inline(always)]
         pub fn renew(&mut self) -> bool {
-            if view::count(self.list, self.kind) != self.count {
+            if self.has_changed() {
                 return false;
             }
             let left = (self.end as usize - self.next as usize) / size_of::<Raw>();
@@ -310,6 +316,9 @@ mod quick {
     impl<'a, 'py> Items<'a, 'py> {
         pub fn new(_list: &'a Bound<'py, PyAny>, _: Kind) -> Option<(Items<'a, 'py>, usize)> {
             None
+        }
+        pub fn has_changed(&self) -> bool {
+            match self.0 {}
         }
         pub fn renew(&mut self) -> bool {
             match self.0 {}

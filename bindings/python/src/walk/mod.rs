@@ -152,25 +152,36 @@ impl<'py> Walker<'py> {
         object: &Object<'py>,
         sink: &mut S,
     ) -> Result {
+        if let Some(done) = self.bare(kind, object, sink) {
+            return done;
+        }
         match kind {
-            Kind::Dict if self.is_bare(container::dict_len(object)) => {
-                sink.begin_map(Some(0))?;
-                sink.end_map()
-            }
             Kind::Dict => self.dict(object, sink),
-            Kind::List if self.is_bare(view::count(object, Kind::List)) => {
-                sink.begin_array(Some(0))?;
-                sink.end_array()
-            }
             Kind::List => self.list(object, Kind::List, sink),
             _ => self.rare(kind, object, sink),
         }
     }
 
-    /// Returns whether a container of this many values is empty, and nothing else needs to be known about it.
+    /// Writes a dict or list if it is empty, and nothing else needs to be known about it.
     #[inline(always)]
-    fn is_bare(&self, count: usize) -> bool {
-        count == 0 && matches!(self.shared, Shared::None) && self.depth < self.limits.depth
+    fn bare<S: Sink + ?Sized>(
+        &mut self,
+        kind: Kind,
+        object: &Object<'py>,
+        sink: &mut S,
+    ) -> Option<Result> {
+        let count = match kind {
+            Kind::Dict => container::dict_len(object),
+            Kind::List => view::count(object, kind),
+            _ => return None,
+        };
+        if count > 0 || !matches!(self.shared, Shared::None) || self.depth >= self.limits.depth {
+            return None;
+        }
+        Some(match kind {
+            Kind::Dict => sink.begin_map(Some(0)).and_then(|()| sink.end_map()),
+            _ => sink.begin_array(Some(0)).and_then(|()| sink.end_array()),
+        })
     }
 
     #[inline(never)]
@@ -246,8 +257,50 @@ impl<'py> Walker<'py> {
         .hint_depth(most)
     }
 
+    /// Walks a list, or a tuple that is written as one.
+    ///
+    /// As long as its values are leaves or empty, no code can change it: so it need not be held before there is another one.
     #[inline(never)]
     fn list<S: Sink + ?Sized>(&mut self, object: &Object<'py>, kind: Kind, sink: &mut S) -> Result {
+        if !matches!(self.shared, Shared::None) || !self.may_go_along() {
+            return self.held_list(object, kind, sink);
+        }
+        let Some((mut items, count)) = Items::new(object, kind) else {
+            return self.held_list(object, kind, sink);
+        };
+        self.enter()?;
+        sink.begin_array(Some(count as u64))?;
+        loop {
+            let rest = items.clone();
+            let Some(item) = items.next() else { break };
+            let of = view::kind(&item);
+            let done = 'leaf: {
+                'apart: {
+                    break 'leaf leaf!('apart, of, &item, sink);
+                }
+                if let Some(done) = self.bare(of, &item, sink) {
+                    break 'leaf done;
+                }
+                let _held = object.clone();
+                return self.rest_of_list(rest, sink);
+            };
+            if let Err(error) = done {
+                return Err(self.failed_at(error, Step::Index(items.index())));
+            }
+        }
+        sink.end_array()?;
+        self.depth -= 1;
+        Ok(())
+    }
+
+    /// Walks a list, or a tuple that is written as one, that may occur elsewhere too, or whose memory is not read.
+    #[inline(never)]
+    fn held_list<S: Sink + ?Sized>(
+        &mut self,
+        object: &Object<'py>,
+        kind: Kind,
+        sink: &mut S,
+    ) -> Result {
         // Held, because its content may change its container.
         let object = &object.clone();
         if self.is_shared(object) && self.anchor(object, sink)? {
@@ -266,12 +319,21 @@ impl<'py> Walker<'py> {
         sink: &mut S,
     ) -> Result {
         self.enter()?;
-        let Some((mut items, count)) =
-            self.may_go_along().then(|| Items::new(object, kind)).flatten()
+        let Some((items, count)) = self.may_go_along().then(|| Items::new(object, kind)).flatten()
         else {
             return self.list_step_by_step(object, kind, sink);
         };
         sink.begin_array(Some(count as u64))?;
+        self.rest_of_list(items, sink)
+    }
+
+    /// Walks the rest of what is in a list or tuple, which the caller holds.
+    #[inline(never)]
+    fn rest_of_list<S: Sink + ?Sized>(
+        &mut self,
+        mut items: Items<'_, 'py>,
+        sink: &mut S,
+    ) -> Result {
         let mut ran = self.ran;
         while let Some(item) = items.next() {
             let of = view::kind(&item);
@@ -300,7 +362,7 @@ impl<'py> Walker<'py> {
                 return Err(self.failed_at(error, Step::Index(items.index())));
             }
         }
-        if view::count(object, kind) != count {
+        if items.has_changed() {
             return Err(changed("list"));
         }
         sink.end_array()?;
