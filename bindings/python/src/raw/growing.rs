@@ -41,8 +41,9 @@ mod of {
         }
 
         /// Returns memory for a document, which begins in `buffer`.
+        #[inline]
         pub fn memory(&self, buffer: Vec<u8>) -> Memory<'_> {
-            Memory::with_home(buffer, Here(self.py, &self.object))
+            Memory::with_home(buffer, self)
         }
 
         /// Returns an object with the first `length` bytes of a document. They are in `buffer`, unless they have moved.
@@ -73,20 +74,17 @@ mod of {
         }
     }
 
-    struct Here<'g>(Python<'g>, &'g Cell<Object>);
-
-    // SAFETY: the memory is used by the walk over Python's objects alone, in one thread, which is attached to the
-    // interpreter. `Growing` is not `Send`, and outlives this.
-    unsafe impl Send for Here<'_> {}
+    // SAFETY: it is used by the walk over Python's objects alone, in one thread, which is attached to the interpreter.
+    unsafe impl Sync for Growing<'_> {}
 
     // SAFETY: the memory is that of an object that nobody else has, of as many bytes as it says, and it is kept until the
     // next call or until it is finished.
-    unsafe impl Home for Here<'_> {
+    unsafe impl Home for Growing<'_> {
         fn wants(&self, bytes: usize) -> bool {
             bytes > BUFFER_BYTES
         }
 
-        fn grow(&mut self, before: &[u8], bytes: usize) -> (NonNull<u8>, usize) {
+        fn grow(&self, before: &[u8], bytes: usize) -> (NonNull<u8>, usize) {
             let last = LAST.get();
             let is_likely = (bytes..bytes.saturating_mul(64)).contains(&last);
             let capacity = if is_likely { last } else { bytes.saturating_mul(2) };
@@ -94,12 +92,12 @@ mod of {
             let (object, start) = unsafe {
                 let made =
                     ffi::PyBytes_FromStringAndSize(std::ptr::null(), capacity as ffi::Py_ssize_t);
-                let object = Bound::from_owned_ptr_or_opt(self.0, made).expect("out of memory");
+                let object = Bound::from_owned_ptr_or_opt(self.py, made).expect("out of memory");
                 (object.cast_into_unchecked(), ffi::PyBytes_AS_STRING(made).cast_mut().cast::<u8>())
             };
             // SAFETY: it has room for more than those before, which are elsewhere.
             unsafe { start.copy_from_nonoverlapping(before.as_ptr(), before.len()) };
-            self.1.set(Object(Some(object.unbind()), capacity));
+            self.object.set(Object(Some(object.unbind()), capacity));
             (NonNull::new(start).expect("an object has an address"), capacity)
         }
     }

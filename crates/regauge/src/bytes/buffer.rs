@@ -89,6 +89,7 @@ impl<'o> Out<'o> {
     }
 
     /// Creates a buffer in this memory, with its home, dropping its contents: see [`into_memory`](Out::into_memory).
+    #[inline]
     pub fn in_place(mut memory: Memory<'o>) -> Self {
         memory.clear();
         Out { buf: memory, ..Out::in_memory() }
@@ -100,6 +101,7 @@ impl<'o> Out<'o> {
     }
 
     /// Returns the same where it is.
+    #[inline]
     pub fn into_memory(self) -> Memory<'o> {
         self.buf
     }

@@ -15,13 +15,13 @@ use std::slice;
 /// # Safety
 /// The memory that [`grow`](Home::grow) returns is valid, and used by nobody else, until the next call or until the
 /// memory is dropped; it begins with the bytes before.
-pub unsafe trait Home: Send {
+pub unsafe trait Home: Sync {
     /// Whether bytes move here that have grown to so many. The others stay in their vector.
     fn wants(&self, bytes: usize) -> bool;
 
     /// Returns memory for `bytes`, or better for more, and for how many. `before` has the first of them: it is the
     /// vector, or what the last call returned.
-    fn grow(&mut self, before: &[u8], bytes: usize) -> (NonNull<u8>, usize);
+    fn grow(&self, before: &[u8], bytes: usize) -> (NonNull<u8>, usize);
 }
 
 /// Bytes that grow.
@@ -29,16 +29,17 @@ pub struct Memory<'o> {
     start: NonNull<u8>,
     length: usize,
     capacity: usize,
-    home: Option<Box<dyn Home + 'o>>,
+    home: Option<&'o dyn Home>,
     /// The vector, if the bytes have moved out of it.
     left: Option<Vec<u8>>,
 }
 
-// SAFETY: the memory belongs to this value, and so does the home, which is `Send`.
+// SAFETY: the memory belongs to this value, and the home is `Sync`.
 unsafe impl Send for Memory<'_> {}
 
 impl<'o> Memory<'o> {
     /// Takes a vector, with its bytes.
+    #[inline]
     pub fn new(bytes: Vec<u8>) -> Memory<'o> {
         let mut memory =
             Memory { start: NonNull::dangling(), length: 0, capacity: 0, home: None, left: None };
@@ -47,9 +48,10 @@ impl<'o> Memory<'o> {
     }
 
     /// Takes a vector, with its bytes, and where they may move.
-    pub fn with_home(bytes: Vec<u8>, home: impl Home + 'o) -> Memory<'o> {
+    #[inline]
+    pub fn with_home(bytes: Vec<u8>, home: &'o dyn Home) -> Memory<'o> {
         let mut memory = Memory::new(bytes);
-        memory.home = Some(Box::new(home));
+        memory.home = Some(home);
         memory
     }
 
@@ -62,6 +64,7 @@ impl<'o> Memory<'o> {
     }
 
     /// Returns the vector, and the number of bytes at home if they have moved there.
+    #[inline]
     pub fn into_left(mut self) -> (Vec<u8>, Option<usize>) {
         match self.left.take() {
             Some(vector) => {
@@ -107,8 +110,7 @@ impl<'o> Memory<'o> {
     #[inline(never)]
     fn grow(&mut self, more: usize) {
         let wanted = self.length.checked_add(more).expect("a length fits usize");
-        let moves =
-            self.left.is_some() || self.home.as_ref().is_some_and(|home| home.wants(wanted));
+        let moves = self.left.is_some() || self.home.is_some_and(|home| home.wants(wanted));
         if !moves {
             let mut bytes = self.take_vec();
             bytes.reserve(more);
@@ -116,7 +118,7 @@ impl<'o> Memory<'o> {
         }
         // SAFETY: the bytes that are there; growing replaces them.
         let before = unsafe { slice::from_raw_parts(self.start.as_ptr(), self.length) };
-        let home = self.home.as_mut().expect("bytes move to a home");
+        let home = self.home.expect("bytes move to a home");
         let (start, capacity) = home.grow(before, wanted);
         if self.left.is_none() {
             self.left = Some(self.vector());
@@ -125,6 +127,7 @@ impl<'o> Memory<'o> {
     }
 
     /// Returns the vector that the parts are of, and forgets them.
+    #[inline]
     fn take_vec(&mut self) -> Vec<u8> {
         let bytes = self.vector();
         (self.start, self.length, self.capacity) = (NonNull::dangling(), 0, 0);
@@ -139,6 +142,7 @@ impl<'o> Memory<'o> {
         unsafe { Vec::from_raw_parts(self.start.as_ptr(), self.length, self.capacity) }
     }
 
+    #[inline]
     fn take_parts(&mut self, bytes: Vec<u8>) {
         let mut bytes = ManuallyDrop::new(bytes);
         (self.length, self.capacity) = (bytes.len(), bytes.capacity());

@@ -98,6 +98,7 @@ impl Codec for Bson {
         Writer::new(out, options.bson.clone(), fidelity)
     }
 
+    #[inline]
     fn into_out<'o>(writer: Self::Writer<'o>) -> Out<'o> {
         writer.into_out()
     }

@@ -101,6 +101,7 @@ impl Codec for Cbor {
         Writer::new(out, cbor, fidelity)
     }
 
+    #[inline]
     fn into_out<'o>(writer: Self::Writer<'o>) -> Out<'o> {
         writer.into_out()
     }

@@ -65,6 +65,7 @@ impl Codec for Json {
         writer(out, options, fidelity, false)
     }
 
+    #[inline]
     fn into_out<'o>(writer: Self::Writer<'o>) -> Out<'o> {
         writer.into_out()
     }
@@ -87,6 +88,7 @@ impl Codec for Ndjson {
         writer(out, options, fidelity, true)
     }
 
+    #[inline]
     fn into_out<'o>(writer: Self::Writer<'o>) -> Out<'o> {
         writer.into_out()
     }

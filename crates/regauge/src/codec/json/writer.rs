@@ -82,6 +82,7 @@ impl<'o> Writer<'o> {
     }
 
     /// Returns the buffer, for the bytes that are in memory: see [`Out::into_vec`].
+    #[inline]
     pub fn into_out(self) -> Out<'o> {
         self.out
     }

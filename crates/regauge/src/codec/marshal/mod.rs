@@ -81,6 +81,7 @@ impl Codec for Marshal {
         Writer::new(out, options.marshal.clone(), fidelity)
     }
 
+    #[inline]
     fn into_out<'o>(writer: Self::Writer<'o>) -> Out<'o> {
         writer.into_out()
     }

@@ -93,6 +93,7 @@ impl<'o> Writer<'o> {
     }
 
     /// Returns the buffer, with everything that has not been passed on to an output.
+    #[inline]
     pub fn into_out(self) -> Out<'o> {
         self.counted.out
     }

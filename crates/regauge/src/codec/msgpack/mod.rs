@@ -104,6 +104,7 @@ impl Codec for Sized {
         Promised::new(out, fidelity)
     }
 
+    #[inline]
     fn into_out<'o>(writer: Self::Writer<'o>) -> Out<'o> {
         writer.into_out()
     }
@@ -122,6 +123,7 @@ impl Codec for Msgpack {
         Writer::new(out, fidelity)
     }
 
+    #[inline]
     fn into_out<'o>(writer: Self::Writer<'o>) -> Out<'o> {
         writer.into_out()
     }

@@ -29,6 +29,7 @@ impl<'o> Promised<'o> {
     }
 
     /// Returns the buffer, with everything not yet flushed to an output.
+    #[inline]
     pub fn into_out(self) -> Out<'o> {
         self.out
     }

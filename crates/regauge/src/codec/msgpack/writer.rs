@@ -115,6 +115,7 @@ impl<'o> Writer<'o> {
     }
 
     /// Returns the buffer, with everything not yet flushed to an output.
+    #[inline]
     pub fn into_out(self) -> Out<'o> {
         self.out
     }

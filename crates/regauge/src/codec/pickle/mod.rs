@@ -215,6 +215,7 @@ impl Codec for Pickle {
         Writer::new(out, pickle, fidelity)
     }
 
+    #[inline]
     fn into_out<'o>(writer: Self::Writer<'o>) -> Out<'o> {
         writer.into_out()
     }

@@ -177,6 +177,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Returns the buffer with what was written.
+    #[inline]
     pub fn into_out(self) -> Out<'a> {
         self.out
     }
