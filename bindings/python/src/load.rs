@@ -69,10 +69,8 @@ pub fn document<'py>(
     options: &Options,
     builder: &mut Builder<'py>,
 ) -> Result<Bound<'py, PyAny>, Failed> {
-    let pause = Pause::new(py, !builder.runs_python() && bytes.len() > PAUSE_BYTES);
-    let done = parse(bytes, options, builder);
-    drop(pause);
-    done
+    let _pause = Pause::new(py, !builder.runs_python() && bytes.len() > PAUSE_BYTES);
+    parse(bytes, options, builder)
 }
 
 /// Returns the exception for a document that could not be read: with path, line and excerpt.

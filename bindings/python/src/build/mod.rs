@@ -86,11 +86,11 @@ impl<'py> Builder<'py> {
     /// document of less than 400 bytes takes 0.82 to 0.90 of the time, an array of 10,000 numbers 0.83; others the same.
     #[expect(clippy::new_ret_no_self, reason = "on loan")]
     pub fn new(py: Python<'py>, format: Format, hooks: Option<Box<Hooks<'py>>>) -> Lent<'py> {
-        let fidelity = Fidelity::new(OnLoss::Refuse, format);
         let Some(mut builder) = idle::take(py) else {
-            return Lent(Some(Builder::made(py, fidelity, hooks)));
+            return Lent(Some(Builder::made(py, Fidelity::new(OnLoss::Refuse, format), hooks)));
         };
-        (builder.fidelity, builder.hooks) = (fidelity, hooks);
+        builder.fidelity.reset(OnLoss::Refuse, format);
+        builder.hooks = hooks;
         Lent(Some(builder))
     }
 

@@ -30,11 +30,16 @@ impl<'py> Input<'py> {
     ///
     /// # Errors
     /// `TypeError` for objects without bytes.
+    #[inline]
     pub fn new(object: &Bound<'py, PyAny>) -> PyResult<Input<'py>> {
-        let object = object.clone();
         if object.is_instance_of::<PyBytes>() {
-            return Ok(Input { object, held: Held::Bytes });
+            return Ok(Input { object: object.clone(), held: Held::Bytes });
         }
+        Input::of_others(object.clone())
+    }
+
+    #[inline(never)]
+    fn of_others(object: Bound<'py, PyAny>) -> PyResult<Input<'py>> {
         if let Ok(text) = object.cast::<pyo3::types::PyString>() {
             let text = text.to_str()?;
             let held = Held::Text(text.as_ptr(), text.len());

@@ -231,6 +231,18 @@ impl Fidelity {
         }
     }
 
+    /// Turns it into an empty record for this policy and target format.
+    #[inline]
+    pub fn reset(&mut self, policy: OnLoss, target: Format) {
+        // Field by field: a new record, copied here, would wait until it had been written elsewhere.
+        (self.policy, self.objects, self.target) = (policy, policy.into(), target);
+        self.holder = target.title();
+        self.losses.clear();
+        self.opened.clear();
+        (self.pending, self.record) = (false, 0);
+        (self.numbers_as_decimals, self.is_filtered) = (false, false);
+    }
+
     /// Notes that a filter or a selection of paths comes before the sink: errors about references then name it.
     pub fn note_filter(&mut self) {
         self.is_filtered = true;
