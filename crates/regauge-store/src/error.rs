@@ -21,6 +21,15 @@ pub enum Error {
         /// was lost before anything was sent.
         passing: bool,
     },
+    /// The database has no room left, and nothing was changed.
+    Full {
+        /// What was being done.
+        doing: String,
+        /// What is full, and the server's message if there is one.
+        message: String,
+    },
+    /// The name of something new is taken.
+    Exists(String),
     /// A stored value is not what was put, according to its checksum or its envelope.
     Damaged {
         /// The key, for display.
@@ -35,7 +44,7 @@ pub enum Error {
         /// The core's error, with offset and path.
         error: regauge::Error,
     },
-    /// A database or a collection that should exist does not.
+    /// Something that should exist does not, such as a database or a collection.
     Absent(String),
     /// Another writer has changed the value meanwhile.
     Conflict {
@@ -63,7 +72,10 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Usage(message) | Error::Absent(message) => out.write_str(message),
+            Error::Usage(message) | Error::Absent(message) | Error::Exists(message) => {
+                out.write_str(message)
+            }
+            Error::Full { doing, message } => write!(out, "cannot {doing}: {message}"),
             Error::Engine { doing, message, passing } => {
                 write!(out, "cannot {doing}: {message}")?;
                 if *passing { out.write_str("; try again") } else { Ok(()) }

@@ -152,6 +152,7 @@ fn a_full_disk_is_told_nothing_is_changed_and_the_next_operation_works() {
     let error = store
         .put_many(&[(b"a", Some(b"1")), (b"b", Some(large.as_bytes()))], Format::Json)
         .unwrap_err();
+    assert!(matches!(&error, regauge_store::Error::Full { .. }), "{error:?}");
     assert!(error.to_string().contains("the disk is full; nothing was changed"), "{error}");
     assert!(!store.exists(b"a").unwrap());
     assert_eq!(store.get(b"small", Format::Json).unwrap().unwrap(), b"1");

@@ -82,7 +82,7 @@ impl Registry {
     /// Creates a tenant.
     ///
     /// # Errors
-    /// `Usage` if the name is taken; `Engine`.
+    /// `Exists` if the name is taken; `Engine`.
     pub fn create(
         &self,
         id: &TenantId,
@@ -119,7 +119,7 @@ impl Registry {
                 params![id.as_str(), place.name(), codec.to_string(), created, text],
             );
             if made.map_err(|error| failed(doing, error))? == 0 {
-                return Err(Error::Usage(format!("tenant {id} already exists")));
+                return Err(Error::Exists(format!("tenant {id} already exists")));
             }
             let number = transaction.last_insert_rowid();
             let state = State::Active;
@@ -272,7 +272,7 @@ impl Registry {
     /// Creates a replacement for a token, which is refused from `until` on.
     ///
     /// # Errors
-    /// `Usage` if the tenant has no such token; `Engine`.
+    /// `Absent` if the tenant has no such token; `Engine`.
     pub fn rotate_token(
         &self,
         tenant: Option<&Tenant>,
@@ -280,7 +280,7 @@ impl Registry {
         until: i64,
     ) -> Result<(Token, TokenText)> {
         let old = self.tokens(tenant)?.into_iter().find(|one| one.id == id);
-        let old = old.ok_or_else(|| Error::Usage(format!("no such token {id}")))?;
+        let old = old.ok_or_else(|| Error::Absent(format!("no such token {id}")))?;
         let doing = "rotate a token";
         let (id, text, hash) = self.key.make()?;
         // Rotation does not extend a token's original lifetime.

@@ -56,6 +56,8 @@ pub(super) enum Verdict {
     Undone,
     /// The server is busy: the same call may work a moment later.
     Busy,
+    /// The server's disk is full.
+    Full,
     /// The server refused.
     Refused,
 }
@@ -151,6 +153,12 @@ impl<D: Dial> Line<D> {
                 Verdict::Undone | Verdict::Busy => {
                     keep();
                     return Err(failed(words, true));
+                }
+                Verdict::Full => {
+                    keep();
+                    let message =
+                        format!("the server's disk is full, nothing was changed: {words}");
+                    return Err(Error::Full { doing: doing.to_owned(), message });
                 }
                 Verdict::Refused => {
                     keep();

@@ -581,10 +581,13 @@ fn code(error: &rusqlite::Error) -> Option<ErrorCode> {
 /// Returns the database's message, with what to do if known.
 fn failed(doing: &str) -> impl Fn(rusqlite::Error) -> Error + '_ {
     move |error| {
+        if code(&error) == Some(ErrorCode::DiskFull) {
+            let message = "the disk is full; nothing was changed".to_owned();
+            return Error::Full { doing: doing.to_owned(), message };
+        }
         let passing =
             matches!(code(&error), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked));
         let message = match code(&error) {
-            Some(ErrorCode::DiskFull) => "the disk is full; nothing was changed".to_owned(),
             Some(ErrorCode::NotADatabase) => "the file is not an SQLite database".to_owned(),
             Some(ErrorCode::ReadOnly) => "the file is read-only".to_owned(),
             Some(ErrorCode::DatabaseBusy) => {

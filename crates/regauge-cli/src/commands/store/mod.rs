@@ -174,7 +174,9 @@ fn one_of(place: &Place) -> Result<Store> {
 /// Turns a store's error into the command's.
 pub(in crate::commands) fn failure(error: Error) -> Failure {
     match error {
-        Error::Usage(message) | Error::Absent(message) => Failure::Usage(message),
+        Error::Usage(message) | Error::Absent(message) | Error::Exists(message) => {
+            Failure::Usage(message)
+        }
         Error::Document { key, error } => Failure::data(&format!("key {key}"), error),
         Error::Damaged { .. } | Error::Conflict { .. } => Failure::Value(error.to_string()),
         other => Failure::Io(other.to_string()),

@@ -163,21 +163,11 @@ pub(crate) async fn create(call: Call) -> Answer {
     gateway
         .off(move |gateway| {
             let registry = &gateway.home.registry;
-            if registry.find(&id).map_err(reading)?.is_some() {
-                return Err(exists(&id));
-            }
-            let tenant = match registry.create(&id, place, codec, limits) {
-                Err(Error::Usage(_)) => return Err(exists(&id)),
-                other => other.map_err(reading)?,
-            };
+            let tenant = registry.create(&id, place, codec, limits).map_err(reading)?;
             gateway.refresh().map_err(reading)?;
             Ok(answer(StatusCode::CREATED, &gateway.shown(&tenant)))
         })
         .await
-}
-
-fn exists(id: &TenantId) -> Problem {
-    Problem::new(StatusCode::CONFLICT, "exists", format!("tenant {id} already exists"))
 }
 
 fn parsed<T: std::str::FromStr<Err = Error>>(text: Option<&str>, default: T) -> Answer<T> {
@@ -365,7 +355,7 @@ pub(crate) async fn rotate_token(call: Call) -> Answer {
             let until = now() + i64::from(wanted.overlap_seconds.unwrap_or(OVERLAP_SECONDS));
             let registry = &gateway.home.registry;
             let rotated = match registry.rotate_token(Some(&*tenant), token, until) {
-                Err(Error::Usage(_)) => return Err(no_token(&token.to_string())),
+                Err(Error::Absent(_)) => return Err(no_token(&token.to_string())),
                 other => other.map_err(reading)?,
             };
             gateway.refresh().map_err(reading)?;

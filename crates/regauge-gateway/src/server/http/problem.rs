@@ -116,7 +116,7 @@ impl Problem {
                 problem.0.private = Some(text);
                 problem
             }
-            Error::Engine { message, .. } if message.contains("disk is full") => {
+            Error::Full { .. } => {
                 let mut problem = Problem::new(
                     StatusCode::INSUFFICIENT_STORAGE,
                     "full",
@@ -131,6 +131,7 @@ impl Problem {
             Error::Damaged { key, .. } => {
                 Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "damaged", text).with("key", key)
             }
+            Error::Exists(message) => Problem::new(StatusCode::CONFLICT, "exists", message),
             Error::Conflict { .. } => Problem::precondition(),
             Error::Document { key, error } => Problem::document(&error, doing).with("key", key),
             _ => Problem::internal(text),

@@ -130,6 +130,8 @@ impl Dial for Server {
                 1040 | 1205 | 1226 => Verdict::Busy,
                 // ER_SERVER_SHUTDOWN, ER_CONNECTION_KILLED, ER_CLIENT_INTERACTION_TIMEOUT.
                 1053 | 1927 | 3169 | 4031 => Verdict::Lost,
+                // ER_DISK_FULL, ER_RECORD_FILE_FULL.
+                1021 | 1114 => Verdict::Full,
                 _ => Verdict::Refused,
             },
             _ => Verdict::Refused,
@@ -150,10 +152,6 @@ impl Dial for Server {
             // ER_STATEMENT_TIMEOUT of MariaDB, ER_QUERY_TIMEOUT of MySQL.
             1969 | 3024 => format!("no answer within {} s", self.timeout.as_secs()),
             1205 => format!("another writer held the row for {LOCK_SECONDS} s"),
-            // ER_DISK_FULL, ER_RECORD_FILE_FULL.
-            1021 | 1114 => {
-                format!("the server's disk is full, nothing was changed: {}", error.message)
-            }
             // ER_OPTION_PREVENTS_STATEMENT, ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_READ_ONLY_MODE.
             1290 | 1792 | 1836 => format!("the database is read-only: {}", error.message),
             // ER_NET_PACKET_TOO_LARGE, ER_DATA_TOO_LONG.

@@ -184,6 +184,9 @@ impl Dial for Server {
         if [SqlState::TOO_MANY_CONNECTIONS, SqlState::LOCK_NOT_AVAILABLE].contains(code) {
             return Verdict::Busy;
         }
+        if *code == SqlState::DISK_FULL {
+            return Verdict::Full;
+        }
         let lost = [
             SqlState::ADMIN_SHUTDOWN,
             SqlState::CRASH_SHUTDOWN,
@@ -201,9 +204,6 @@ impl Dial for Server {
         let code = error.code();
         if *code == SqlState::QUERY_CANCELED {
             return format!("no answer within {} s", self.timeout.as_secs());
-        }
-        if *code == SqlState::DISK_FULL {
-            return format!("the server's disk is full, nothing was changed: {}", error.message());
         }
         if *code == SqlState::READ_ONLY_SQL_TRANSACTION {
             return "the database is read-only".to_owned();
