@@ -483,12 +483,30 @@ impl Parse for Parser {
                     state = State::FirstElement;
                     continue 'next;
                 } else {
-                    match first {
-                        b'n' => word!(b"null", null()),
-                        b't' => word!(b"true", bool(true)),
-                        b'f' => word!(b"false", bool(false)),
-                        b']' if state == State::FirstElement => close!(),
-                        _ => unusual!('next),
+                    let is_element = matches!(state, State::FirstElement | State::Element);
+                    let mut first = first;
+                    loop {
+                        match first {
+                            b'n' => word!(b"null", null()),
+                            b't' => word!(b"true", bool(true)),
+                            b'f' => word!(b"false", bool(false)),
+                            b']' if state == State::FirstElement => {
+                                close!();
+                                break;
+                            }
+                            _ => unusual!('next),
+                        }
+                        if !is_element {
+                            break;
+                        }
+                        // In an array, a literal mostly follows a literal.
+                        at += match bytes.get(at..at + 3) {
+                            Some([b',', b't' | b'f' | b'n', _]) => 1,
+                            Some([b',', b' ', b't' | b'f' | b'n']) => 2,
+                            _ => break,
+                        };
+                        state = State::Element;
+                        first = bytes[at];
                     }
                 }
             }
