@@ -232,10 +232,12 @@ impl Looker {
         if let Some(row) = plain::find(&MAGIC, bytes) {
             return Look::of(Form::bare(vec![], Codec::Plain(row.name, row.title)), None);
         }
-        let maybe = ends_like_pickle(bytes).then_some(Format::Pickle);
-        let yaml = is_like_yaml(bytes).then_some(Format::Yaml);
-        let mut candidates = [told, maybe, yaml].into_iter().flatten();
-        let found = candidates.find_map(|format| self.format(bytes, format)).or_else(|| {
+        let pickle =
+            || ends_like_pickle(bytes).then(|| self.format(bytes, Format::Pickle)).flatten();
+        let yaml = || is_like_yaml(bytes).then(|| self.format(bytes, Format::Yaml)).flatten();
+        let found =
+            told.and_then(|format| self.format(bytes, format)).or_else(pickle).or_else(yaml);
+        let found = found.or_else(|| {
             // Several lines of JSON, or YAML that begins like JSON.
             let detected = detected(bytes).filter(|format| Some(*format) != told)?;
             self.format(bytes, detected)
