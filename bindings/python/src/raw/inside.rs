@@ -255,6 +255,20 @@ mod quick {
             }
         }
 
+        /// Returns the next value if it is a [constant](Kind::Constant).
+        #[inline(always)]
+        pub fn next_constant(&mut self) -> Option<Borrowed<'a, 'py, PyAny>> {
+            // SAFETY: as in `next`.
+            unsafe {
+                if self.next == self.end || !view::is_constant(*self.next) {
+                    return None;
+                }
+                let item = *self.next;
+                self.next = self.next.add(1);
+                Some(Borrowed::from_ptr(self.list.py(), item))
+            }
+        }
+
         /// Returns the index of the value that [`next`](Items::next) returned last.
         #[inline(always)]
         pub fn index(&self) -> u64 {
@@ -324,6 +338,9 @@ mod quick {
             match self.0 {}
         }
         pub fn next(&mut self) -> Option<Borrowed<'a, 'py, PyAny>> {
+            match self.0 {}
+        }
+        pub fn next_constant(&mut self) -> Option<Borrowed<'a, 'py, PyAny>> {
             match self.0 {}
         }
         pub fn index(&self) -> u64 {

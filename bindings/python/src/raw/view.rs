@@ -44,10 +44,7 @@ pub fn kind(object: &Bound<'_, PyAny>) -> Kind {
             Kind::Dict
         } else if of == &raw mut ffi::PyList_Type {
             Kind::List
-        } else if (object == ffi::Py_None())
-            | (object == ffi::Py_True())
-            | (object == ffi::Py_False())
-        {
+        } else if is_constant(object) {
             Kind::Constant
         } else if of == &raw mut ffi::PyTuple_Type {
             Kind::Tuple
@@ -181,6 +178,13 @@ fn wide_text<'a>(object: &'a Bound<'_, PyAny>) -> Option<&'a str> {
 pub fn is_true(object: &Bound<'_, PyAny>) -> bool {
     // SAFETY: `True` always exists.
     object.as_ptr() == unsafe { ffi::Py_True() }
+}
+
+/// Returns whether this is the address of a [constant](Kind::Constant).
+#[inline(always)]
+pub fn is_constant(object: *mut ffi::PyObject) -> bool {
+    // SAFETY: the three always exist.
+    unsafe { (object == ffi::Py_None()) | (object == ffi::Py_True()) | (object == ffi::Py_False()) }
 }
 
 /// Returns which [constant](Kind::Constant) an object is: `None`, or its truth value.

@@ -276,7 +276,13 @@ impl<'py> Walker<'py> {
             let of = view::kind(&item);
             let done = 'leaf: {
                 'apart: {
+                    if of == Kind::Constant {
+                        break 'apart;
+                    }
                     break 'leaf leaf!('apart, of, &item, sink);
+                }
+                if of == Kind::Constant {
+                    return self.constants(object, rest, sink);
                 }
                 if let Some(done) = self.bare(of, &item, sink) {
                     break 'leaf done;
@@ -291,6 +297,24 @@ impl<'py> Walker<'py> {
         sink.end_array()?;
         self.depth -= 1;
         Ok(())
+    }
+
+    /// Walks the rest of what is in a list or tuple, which begins with a constant: a constant mostly follows, which its
+    /// address alone tells.
+    #[inline(never)]
+    fn constants<S: Sink + ?Sized>(
+        &mut self,
+        object: &Object<'py>,
+        mut items: Items<'_, 'py>,
+        sink: &mut S,
+    ) -> Result {
+        while let Some(item) = items.next_constant() {
+            if let Err(error) = sink.constant(view::constant(&item)) {
+                return Err(self.failed_at(error, Step::Index(items.index())));
+            }
+        }
+        let _held = object.clone();
+        self.rest_of_list(items, sink)
     }
 
     /// Walks a list, or a tuple that is written as one, that may occur elsewhere too, or whose memory is not read.
