@@ -86,7 +86,7 @@ pub(crate) fn replace(
 /// Passes an error of the store on.
 pub(crate) fn failed(error: StoreError) -> Error {
     let kind = match error {
-        StoreError::Engine { .. } => ErrorKind::Io,
+        StoreError::Engine { .. } | StoreError::Full { .. } => ErrorKind::Io,
         _ => ErrorKind::Refused,
     };
     Error::new(kind, error.to_string())

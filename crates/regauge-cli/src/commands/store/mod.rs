@@ -489,7 +489,7 @@ fn reencode_all(store: &mut Store, plan: &Plan) -> Result {
         bar.finish_and_clear();
     }
     let outcome = outcome.map_err(|error| match error {
-        Error::Engine { .. } if !plan.dry_run => Failure::Io(format!(
+        Error::Engine { .. } | Error::Full { .. } if !plan.dry_run => Failure::Io(format!(
             "{error}; the values before it are in the new codec: run the command again, and it continues"
         )),
         other => failure(other),
