@@ -106,15 +106,17 @@ def measure(arguments, dump, of):
     samples = {what: [] for what in ways}
     for _ in range(arguments.rounds):
         for what, options in ways.items():
-            status, peak, processor, _ = run([arguments.regauge, "xray", str(dump), "--json", *options])
+            status, peak, processor, clock = run([arguments.regauge, "xray", str(dump), "--json", *options])
             assert status == 0
-            samples[what].append((processor, peak))
+            samples[what].append((processor, clock, peak))
     for what, found in samples.items():
-        seconds = statistics.median(processor for processor, _ in found)
-        print(f"{what}: {size / seconds / 1e6:,.0f} MB a second of one core, "
-              f"{max(peak for _, peak in found) / 1e6:.1f} MB of memory")
-        record("processor time", what, "regauge", [processor for processor, _ in found], size=size)
-        record("peak memory", what, "regauge", [peak / 1e6 for _, peak in found], unit="MB")
+        processor, clock, peak = zip(*found)
+        of_core, by_clock = (size / statistics.median(one) / 1e6 for one in (processor, clock))
+        print(f"{what}: {of_core:,.0f} MB a second of one core, {by_clock:,.0f} MB a second by the clock, "
+              f"{max(peak) / 1e6:.1f} MB of memory")
+        record("processor time", what, "regauge", processor, size=size)
+        record("clock", what, "regauge", clock, size=size)
+        record("peak memory", what, "regauge", [one / 1e6 for one in peak], unit="MB")
 
 
 def piped(regauge, gigabytes):

@@ -298,12 +298,12 @@ def memory(result):
 
 def caches(result):
     """Shows the rate and the peak memory of looking into a dump."""
-    text = header("a dump of 1 GB", "MB a second of one core", "peak memory")
+    text = header("a dump of 1 GB", "MB a second of one core", "MB a second by the clock, all cores", "peak memory")
     peaks = {row["case"]: row["median"] for row in of(result, "peak memory")}
-    for row in of(result, "processor time"):
-        rate = row["bytes"] / row["median"] / 1e6
-        text.append(line(row["case"], f"{rate:,.0f}", amount(peaks.pop(row["case"]), "MB")))
-    return [*text, *(line(case, "", amount(peak, "MB")) for case, peak in peaks.items())]
+    for row, clock in zip(of(result, "processor time"), of(result, "clock")):
+        rates = (f"{one['bytes'] / one['median'] / 1e6:,.0f}" for one in (row, clock))
+        text.append(line(row["case"], *rates, amount(peaks.pop(row["case"]), "MB")))
+    return [*text, *(line(case, "", "", amount(peak, "MB")) for case, peak in peaks.items())]
 
 
 def grid(result):

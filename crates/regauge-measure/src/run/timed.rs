@@ -145,7 +145,7 @@ fn slice(
 ) -> Result<(u64, References), Error> {
     // Warming up, a few samples; more for those that stay.
     const PASSES: f64 = 9.0;
-    const DOCUMENTS_MIN: u64 = 200;
+    const DOCUMENTS_MIN: u64 = 60;
     let pass_s: f64 = right(outcomes)
         .map(|(_, one)| (one.checked.decode_ns + one.checked.encode_ns) as f64 / 1e9)
         .sum();

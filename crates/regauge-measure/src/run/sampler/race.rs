@@ -25,9 +25,11 @@ const SLOW_CHECK_NS: f64 = 20e6;
 const BEHIND_IN_CHECK: f64 = 10.0;
 /// Its reported factor is divided by this: a pass beside other checks may take twice as long as one alone.
 pub(crate) const CHECK_SLOWS: f64 = 2.0;
-/// Rounds of the first lap, and of the later ones.
+/// Rounds of the first lap, of the later ones, and of those of a runtime that compiles: to start and warm up
+/// its processes takes far longer than a few samples more.
 const FIRST: u64 = 3;
 const ROUNDS: u64 = 4;
+const ROUNDS_COMPILED: u64 = 10;
 /// This many of a group must be known within `CLOSE`, the others within `NEAR`.
 const FRONT: usize = 3;
 const CLOSE: f64 = 0.04;
@@ -145,15 +147,21 @@ impl Race<'_> {
     /// Runs a lap for each group with as many as fit into the remaining time; returns whether there
     /// was one.
     fn laps(&mut self, wave: u64, groups: Vec<Vec<usize>>) -> bool {
-        let laps = groups.iter().filter(|group| !group.is_empty()).count() as u64;
-        if laps > 0 {
-            self.progress.begin(Stage::Lap(wave), 2 * ROUNDS * laps);
+        let rounds = |runners: &[Runner], group: &[usize]| match group.first() {
+            Some(first) if runners[*first].compiles() => ROUNDS_COMPILED,
+            Some(_) => ROUNDS,
+            None => 0,
+        };
+        let sum: u64 = groups.iter().map(|group| rounds(self.runners, group)).sum();
+        if sum > 0 {
+            self.progress.begin(Stage::Lap(wave), 2 * sum);
         }
         let mut any = false;
         for group in groups {
             let time = self.plan.until.saturating_sub(self.world.now());
+            let rounds = rounds(self.runners, &group);
             let fits = those_that_fit(self.runners, group, time);
-            any |= !fits.is_empty() && self.lap(fits, ROUNDS, wave == 2);
+            any |= !fits.is_empty() && self.lap(fits, rounds, wave == 2);
         }
         any
     }
