@@ -28,7 +28,7 @@ from migrate_check import Client  # noqa: E402
 from servers_common import answers, free_ports, wait_for  # noqa: E402
 
 WITHOUT = "without xray"
-RATES = {WITHOUT: None, "`--rate 100`": 100, "`--rate 500`": 500, "`--rate 1000`, the default": 1000, "`--rate 2000`": 2000,
+RATES = {WITHOUT: None, "`--rate 100`": 100, "`--rate 500`, the default": 500, "`--rate 1000`": 1000, "`--rate 2000`": 2000,
          "`--rate 5000`": 5000,
          "`--rate 0`, no limit": 0}
 BATCH = 1000

@@ -53,8 +53,8 @@ pub fn is_dump(source: &str) -> bool {
 }
 
 /// The keys per second that are read from a server unless the user says otherwise: they take less than a hundredth of a
-/// core of Redis (docs/caches.md).
-const RATE: u32 = 1000;
+/// core of Redis, and other clients do not notice (docs/caches.md).
+const RATE: u32 = 500;
 
 /// Returns the most keys per second to read: as the user said, where 0 means no limit.
 pub fn rate(source: &str, given: Option<u32>) -> Option<u32> {

@@ -72,7 +72,7 @@ pub struct Xray {
     /// Look at one key in N
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub one_in: u64,
-    /// Most keys per second that are read from a server or a table; 0 for no limit [default: 1000 from Redis and
+    /// Most keys per second that are read from a server or a table; 0 for no limit [default: 500 from Redis and
     /// Memcached]
     #[arg(long, value_name = "N")]
     pub rate: Option<u32>,

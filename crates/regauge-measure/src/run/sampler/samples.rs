@@ -11,6 +11,9 @@ use super::warm;
 const QUIET_MIN: usize = 2;
 /// A pass that takes at most this many times as long as the fastest keeps the pace.
 const OFF_PACE: f64 = 1.25;
+/// A lap of compiled code whose median is more than this many times that of the fastest lap was not warm: its compiler
+/// had not finished, although the samples before it agreed.
+const NOT_WARM: f64 = 1.5;
 
 /// Samples of decoding or of encoding, in the order they were taken.
 #[derive(Debug)]
@@ -81,7 +84,8 @@ impl Samples {
     }
 
     /// Returns the sittings with samples, and whether these count. They do not if their process went
-    /// on compiling and gave later samples, or if it was cold and another process was warm.
+    /// on compiling and gave later samples, if it was cold and another process was warm, or if they are far slower than
+    /// those of another lap of compiled code.
     fn seated(&self) -> impl Iterator<Item = (&Sitting, bool)> {
         let seats: Vec<&Sitting> =
             self.sittings.iter().filter(|sitting| sitting.samples > 0).collect();
@@ -94,8 +98,24 @@ impl Samples {
         let is_warm =
             |(sitting, fresh): (&&Sitting, &bool)| *fresh && sitting.settled != Some(false);
         let is_any_warm = self.compiles && seats.iter().zip(&fresh).any(is_warm);
-        seats.into_iter().zip(fresh).map(move |(sitting, fresh)| {
-            (sitting, fresh && !(is_any_warm && sitting.settled == Some(false)))
+        let mut first = 0;
+        let medians = seats.iter().map(|sitting| {
+            let end = first + sitting.samples as usize;
+            stats::median(&self.per_pass[std::mem::replace(&mut first, end)..end])
+        });
+        let seats: Vec<(&Sitting, bool, f64)> = seats
+            .iter()
+            .zip(fresh)
+            .zip(medians)
+            .map(|((sitting, fresh), median)| {
+                (*sitting, fresh && !(is_any_warm && sitting.settled == Some(false)), median)
+            })
+            .collect();
+        let counted = seats.iter().filter(|(_, counts, _)| *counts);
+        let best = counted.map(|(_, _, median)| *median).fold(f64::INFINITY, f64::min);
+        let compiles = self.compiles;
+        seats.into_iter().map(move |(sitting, counts, median)| {
+            (sitting, counts && !(compiles && median > best * NOT_WARM))
         })
     }
 
@@ -277,6 +297,23 @@ mod tests {
         assert!(!samples.is_at_pace(&[120.0, 120.0, 120.0, 130.0, 130.0, 130.0]));
         samples.compiles = false;
         assert!(samples.is_at_pace(&[700.0; 6]));
+    }
+
+    #[test]
+    fn a_lap_that_is_far_slower_than_another_was_not_warm() {
+        let seats: [Seat<'_>; 3] = [
+            (1, Some(true), &[(20, 100.0), (12, 100.0), (40, 100.0)]),
+            (2, Some(true), &[(10, 100.0), (31, 100.0), (11, 100.0)]),
+            (3, Some(true), &[(16, 100.0), (16, 100.0)]),
+        ];
+        let compiled = Samples { compiles: true, ..samples(&seats) };
+        assert_eq!((compiled.left_out(100.0), compiled.processes()), (vec![0, 1, 2], 2));
+        assert!(samples(&seats).left_out(100.0).is_empty(), "an interpreter was disturbed");
+        // One that did not settle sets no pace for others.
+        let seats: [Seat<'_>; 2] =
+            [(1, Some(false), &[(5, 100.0)]), (2, Some(true), &[(10, 100.0)])];
+        let compiled = Samples { compiles: true, ..samples(&seats) };
+        assert_eq!(compiled.left_out(100.0), [0]);
     }
 
     #[test]
