@@ -284,6 +284,20 @@ fn what_is_no_dump_and_what_is_damaged() {
 }
 
 #[test]
+fn a_bound_on_the_load_needs_a_server_that_tells_it() {
+    let folder = Folder::new();
+    folder.write("dump.rdb", mixed());
+    for source in ["dump.rdb", "memcached://localhost:1", "sqlite:a.db?table=t&column=c"] {
+        for command in ["xray", "migrate --to msgpack"] {
+            let ran = folder.run(&format!("{command} {source} --max-load 50")).status(2);
+            let wanted = "found --max-load, expected a running Redis or Valkey";
+            assert!(ran.stderr.contains(wanted), "{}", ran.stderr);
+        }
+    }
+    folder.run("xray redis://localhost:1 --max-load 0").status(2);
+}
+
+#[test]
 fn a_dry_run_says_what_would_move() {
     let folder = Folder::new();
     folder.write("dump.rdb", mixed());

@@ -65,6 +65,9 @@ pub struct Wanted<'a> {
     pub value_bytes_max: u64,
     /// The most keys per second that a server is asked for; `None` for as fast as it answers.
     pub rate: Option<u32>,
+    /// The percentage of a core that a server may spend on all its clients while it is asked for keys; `None` for any.
+    /// Only Redis and Valkey tell.
+    pub load: Option<u8>,
 }
 
 impl Default for Wanted<'_> {
@@ -78,6 +81,7 @@ impl Default for Wanted<'_> {
             values: true,
             value_bytes_max: 512 << 20,
             rate: None,
+            load: None,
         }
     }
 }

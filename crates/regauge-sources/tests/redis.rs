@@ -4,6 +4,9 @@
 
 mod caches;
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
 use caches::{Raw, read, url};
 use regauge::ErrorKind;
 use regauge_sources::redis::Redis;
@@ -128,6 +131,27 @@ fn expiry_and_use_are_told() {
     assert_eq!(found[1], (b"never".to_vec(), None));
     // Two clocks are read, a moment apart.
     assert!((found[0].1.unwrap() - due).abs() < 1000, "{found:?}, {due}");
+}
+
+#[test]
+fn a_busy_server_is_left_alone() {
+    let Some((url, mut raw)) = server(14) else { return };
+    raw.run("SET a x");
+    let is_over = AtomicBool::new(false);
+    let mut source = Redis::open(&url).unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let began = Instant::now();
+            while began.elapsed() < Duration::from_millis(1500) {
+                raw.run("GET a");
+            }
+            is_over.store(true, Ordering::SeqCst);
+        });
+        std::thread::sleep(Duration::from_millis(200));
+        let (lines, summary) = read(&mut source, &Wanted { load: Some(1), ..Wanted::default() });
+        assert_eq!((lines, summary.unwrap().keys), (vec!["string a - x".to_owned()], 1));
+        assert!(is_over.load(Ordering::SeqCst), "the key came while the server was busy");
+    });
 }
 
 #[test]

@@ -91,10 +91,13 @@ pub struct Migrate {
     /// Put back the values of a journal that are still what they were replaced by
     #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["to", "apply", "journal", "prefix", "objects", "on_loss"])]
     pub undo: Option<PathBuf>,
-    /// Most keys per second that are read from a server or a table, or put back by --undo; 0 for no limit [default: 1000
+    /// Most keys per second that are read from a server or a table, or put back by --undo; 0 for no limit [default: 500
     /// from Redis and Memcached, no limit for --undo]
     #[arg(long, value_name = "N")]
     pub rate: Option<u32>,
+    /// Wait while a Redis spends more than this percentage of a core on all its clients
+    #[arg(long, value_name = "PERCENT", conflicts_with = "undo", value_parser = clap::value_parser!(u8).range(1..=100))]
+    pub max_load: Option<u8>,
     /// File that says for single classes what becomes of their values: fields, text or stay
     #[arg(long, value_name = "FILE", conflicts_with = "undo")]
     pub rules: Option<PathBuf>,
@@ -152,11 +155,13 @@ pub fn run(arguments: &Migrate) -> Result {
             _ => None,
         },
     };
+    let load = sources::load(&arguments.source, arguments.max_load)?;
     let mut source = sources::open(&arguments.source, &limits, arguments.progress, Access::Read)?;
     let wanted = Wanted {
         prefix: arguments.prefix.as_bytes(),
         database: arguments.database,
         rate: sources::rate(&arguments.source, arguments.rate),
+        load,
         ..Wanted::default()
     };
     let ran = source

@@ -64,6 +64,22 @@ pub fn rate(source: &str, given: Option<u32>) -> Option<u32> {
     }
 }
 
+/// Returns the load of the server at which reading waits, as the user said.
+///
+/// # Errors
+/// Usage if the source does not tell its load.
+pub fn load(source: &str, given: Option<u8>) -> Result<Option<u8>> {
+    let is_redis = is_server(source) && !source.starts_with("memcached://");
+    if given.is_some() && !is_redis {
+        let message = format!(
+            "{}: found --max-load, expected a running Redis or Valkey: nothing else tells its load; use --rate",
+            name(source)
+        );
+        return Err(Failure::usage(message));
+    }
+    Ok(given)
+}
+
 /// Returns whether a source is a column of a table or a field of a collection.
 fn is_database(source: &str) -> bool {
     sql::is_url(source)

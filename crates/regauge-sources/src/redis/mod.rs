@@ -17,12 +17,13 @@
 //!   (`CLIENT NO-TOUCH`). On older servers, reading a value or its length makes the key a recent one for LRU and LFU.
 //! - **Expiry** is what `PTTL` and the server's clock give together: right to a few milliseconds.
 //! - **Speed**: values are asked for in batches. [`Wanted::rate`] bounds the keys per second; to be easy on a server,
-//!   set it, or read a dump.
+//!   set it, or read a dump. [`Wanted::load`] makes it wait while the server is busy.
 //! - **Memory**: a batch of keys with up to 4 MiB of strings, or one longer string, and a page of 500 elements. Redis
 //!   tells the length of a string, but not those of elements, which [`Wanted::value_bytes_max`] does not bound.
 
 mod batch;
 mod link;
+mod load;
 mod pages;
 mod replace;
 mod scan;
@@ -36,6 +37,7 @@ use crate::pace::Pace;
 use crate::source::At;
 use crate::{Flow, Replaced, Source, Summary, Wanted};
 use link::Link;
+use load::Load;
 use url::Target;
 
 /// A connection to a server, or to all masters of a cluster.
@@ -68,12 +70,14 @@ impl Source for Redis {
         }
         let mut pace = Pace::new(wanted.rate);
         for link in &mut self.masters {
+            let mut load = Load::new(wanted.load);
             for database in servers::databases(link, self.target.database)? {
                 if wanted.database.is_some_and(|one| one != database) {
                     continue;
                 }
                 link.select(database)?;
-                if scan::database(link, database, &mut pace, &mut feed)? == Flow::Stop {
+                if scan::database(link, database, (&mut pace, &mut load), &mut feed)? == Flow::Stop
+                {
                     return Ok(finished(feed, false));
                 }
             }

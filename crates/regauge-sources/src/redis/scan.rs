@@ -6,6 +6,7 @@ use regauge::Result;
 
 use super::batch;
 use super::link::{Link, bytes, command, elements};
+use super::load::Load;
 use crate::Flow;
 use crate::feed::Feed;
 use crate::pace::Pace;
@@ -17,7 +18,7 @@ const SCAN_COUNT: u32 = 500;
 pub(super) fn database(
     link: &mut Link,
     database: u64,
-    pace: &mut Pace,
+    (pace, load): (&mut Pace, &mut Load),
     feed: &mut Feed<'_>,
 ) -> Result<Flow> {
     let doing = "list the keys";
@@ -25,6 +26,7 @@ pub(super) fn database(
     let count = pace.batch(SCAN_COUNT).to_string();
     let mut cursor = b"0".to_vec();
     loop {
+        load.wait(link)?;
         let mut arguments: Vec<&[u8]> =
             vec![cursor.as_slice(), b"COUNT".as_slice(), count.as_bytes()];
         if !feed.wanted.prefix.is_empty() {

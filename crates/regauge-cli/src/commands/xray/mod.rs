@@ -76,6 +76,9 @@ pub struct Xray {
     /// Memcached]
     #[arg(long, value_name = "N")]
     pub rate: Option<u32>,
+    /// Wait while a Redis spends more than this percentage of a core on all its clients
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(1..=100))]
+    pub max_load: Option<u8>,
     /// Count keys and bytes, and do not look into values
     #[arg(long)]
     pub no_values: bool,
@@ -128,6 +131,7 @@ pub fn run(arguments: &Xray) -> Result {
     }
     let out = arguments.out.as_deref();
     let out = out.map(|path| Destination::open(path, arguments.force)).transpose()?;
+    let load = sources::load(&arguments.source, arguments.max_load)?;
     let mut source = sources::open(&arguments.source, &limits, arguments.progress, Access::Read)?;
     let wanted = Wanted {
         prefix: arguments.prefix.as_bytes(),
@@ -138,6 +142,7 @@ pub fn run(arguments: &Xray) -> Result {
         },
         values: !arguments.no_values,
         rate: sources::rate(&arguments.source, arguments.rate),
+        load,
         ..Wanted::default()
     };
     let mut looking = Looking::new(limits);
