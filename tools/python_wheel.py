@@ -26,8 +26,8 @@ SCRIPTS = PACKAGE / "regauge._regauge.data" / "scripts"
 
 # Requirements of the tests, and the peers for comparison; cassandra-driver is for tools/migrate_sql_check.py.
 TOOLS = ["pytest", "hypothesis"]
-PEERS = ["attrs", "cassandra-driver", "cbor2", "diskcache", "duckdb", "msgpack", "mypy", "numpy", "orjson", "polars",
-         "pyarrow", "pydantic", "pymongo", "pyright", "PyYAML", "rubymarshal"]
+PEERS = ["attrs", "cassandra-driver", "cbor2", "diskcache", "duckdb", "kombu", "msgpack", "mypy", "numpy", "orjson",
+         "polars", "pyarrow", "pydantic", "pymongo", "pyright", "PyYAML", "rubymarshal"]
 # Test files that read or build Python objects: they run with and without `REGAUGE_PUBLIC_API`.
 VALUES = ["changed_while_written", "drop_ins", "events", "formats", "keys", "map", "marc", "properties", "python_types",
           "public_api", "shapes", "wrap"]

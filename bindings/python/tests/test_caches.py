@@ -114,3 +114,41 @@ def test_it_is_what_settings_name():
     serializer = Serializer()
     # Django and django-redis call it to create one.
     assert serializer() is serializer(options={"DB": 1}) is serializer
+
+
+def test_celery_leaves_pickle_with_it():
+    """A message of Celery goes through kombu: what old code pickles is read, and new code reads both."""
+    kombu = pytest.importorskip("kombu.serialization")
+    body = ((1, "two"), {"at": datetime.datetime(2026, 11, 29, tzinfo=datetime.timezone.utc)}, {"chord": None})
+    _, _, old = kombu.dumps(body, "pickle")
+    counted = []
+    both = Serializer("cbor", writes="pickle", on_pickle=counted.append)
+    new = Serializer("cbor")
+    content = {"pickle": "application/x-python-serialize", "regauge": "application/x-regauge"}
+    before = [kombu.registry._encoders["pickle"], kombu.registry._decoders[content["pickle"]]]
+
+    def deploy(serializer):
+        for name, of in content.items():
+            kombu.register(name, serializer.dumps, serializer.loads, of, "binary")
+
+    try:
+        deploy(both)
+        kind, encoding, written = kombu.dumps(body, "pickle")
+        assert (kind, encoding) == (content["pickle"], "binary")
+        assert pickle.loads(written) == body, "old code reads it"
+        assert kombu.loads(old, kind, encoding, accept=[content["pickle"]]) == body
+        assert counted == [old]
+        deploy(new)
+        kind, encoding, written = kombu.dumps(body, "regauge")
+        assert (kind, encoding) == (content["regauge"], "binary")
+        assert kombu.loads(written, kind, encoding, accept=[content["regauge"]]) == [list(body[0]), *body[1:]]
+        assert kombu.loads(old, content["pickle"], "binary", accept=[content["pickle"]]) == body
+        deploy(Serializer("cbor", reads_pickle=False))
+        with pytest.raises(kombu.DecodeError, match="found a pickle of plain data, expected cbor"):
+            kombu.loads(old, content["pickle"], "binary", accept=[content["pickle"]])
+        evil = b"cos\nsystem\n(S'id'\ntR."
+        with pytest.raises(kombu.DecodeError):
+            kombu.loads(evil, content["pickle"], "binary", accept=[content["pickle"]])
+    finally:
+        kombu.registry._encoders["pickle"], kombu.registry._decoders[content["pickle"]] = before
+        kombu.unregister("regauge")

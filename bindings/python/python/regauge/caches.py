@@ -1,4 +1,4 @@
-"""A serializer that moves a cache or sessions off pickle while the application runs.
+"""A serializer that moves a cache, sessions or the tasks of Celery off pickle while the application runs.
 
 It reads what it wrote and what pickle wrote, the latter as data: nothing is imported, classes are those that it is
 given, and a value of another class is an error. It fits where Django and django-redis take a serializer:
@@ -13,6 +13,10 @@ given, and a value of another class is an error. It fits where Django and django
         "LOCATION": "redis://localhost",
         "OPTIONS": {"serializer": "shop.caches.serializer"},
     }}
+
+and where Celery does:
+
+    kombu.serialization.register("pickle", serializer.dumps, serializer.loads, "application/x-python-serialize", "binary")
 
 First deploy it with writes="pickle", so that old and new processes read each other's values; then without, once
 no old process is left; then with reads_pickle=False, when `on_pickle` is no longer called.
