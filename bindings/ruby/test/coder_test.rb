@@ -34,6 +34,37 @@ class CoderTest < Minitest::Test
     assert_equal [1], coder.load(coder.dump([1]))
   end
 
+  def test_a_column_leaves_marshal_in_three_steps
+    old = Marshal.dump({ "a" => Time.at(0) })
+    reads = R::Marshal.permitting(Time)
+    seen = []
+    both = R::CBOR.with(fallback: reads, writes: Marshal, on_old: seen.method(:push))
+    assert_equal({ "a" => Time.at(0) }, both.load(old))
+    assert_equal({ "a" => 1 }, Marshal.load(both.dump({ "a" => 1 })), "old code reads it")
+    io = StringIO.new
+    assert_same io, both.dump([1], io)
+    assert_equal [1], Marshal.load(io.string)
+    assert_equal [old], seen
+
+    new = R::CBOR.with(fallback: reads, on_old: seen.method(:push))
+    written = new.dump({ "a" => Time.at(0) })
+    refute written.start_with?("\x04\x08".b)
+    assert_equal({ "a" => Time.at(0) }, new.load(written))
+    assert_equal [old], seen
+    assert_equal({ "a" => Time.at(0) }, new.load(old))
+    assert_equal [old, old], seen
+
+    assert_raises(R::DecodeError) { R::CBOR.with.load(old) }
+    # What Marshal writes is the document 4 in each of these, with bytes after it.
+    [R::MessagePack, R::CBOR, R::JSON].each do |codec|
+      [nil, true, 0, "", [], "text", { 1 => 2 }].each do |value|
+        coder = codec.with(fallback: R::Marshal.permitting, nil_as_nil: false)
+        value.nil? ? assert_nil(coder.load(Marshal.dump(value))) : assert_equal(value, coder.load(Marshal.dump(value)))
+      end
+    end
+    assert_raises(ArgumentError) { R::CBOR.with(writes: Marshal) }
+  end
+
   def test_active_record_serialize
     begin
       require "active_record"

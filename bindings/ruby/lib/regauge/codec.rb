@@ -74,14 +74,27 @@ module Regauge
   end
 
   # A format with options, usable wherever Ruby expects `dump` and `load`.
+  #
+  # It moves a column off Marshal without rewriting it:
+  #
+  #   serialize :settings, coder: Regauge::MessagePack.with(fallback: Regauge::Marshal.permitting(Time))
+  #
+  # While processes of the old code still read the column, pass `writes: Marshal` as well; once none is left, leave that
+  # out; and when `on_old:` is no longer called, leave `fallback:` out too.
   class Coder
     # @param codec [Module] a format
-    # @param fallback [#load, nil] reads what the format cannot: old entries of a cache
+    # @param fallback [#load, nil] reads what the format cannot: the old values of a column or a cache
+    # @param writes [#dump, nil] what the old code reads, and `fallback` as well: writes until the cutover
+    # @param on_old [#call, nil] called with the bytes of every value that `fallback` has read
     # @param nil_as_nil [Boolean] whether `nil` and an empty string load as `nil`, as Active Record
     #   expects
-    def initialize(codec, fallback: nil, nil_as_nil: true, **options)
+    def initialize(codec, fallback: nil, writes: nil, on_old: nil, nil_as_nil: true, **options)
+      raise ArgumentError, "writes: needs fallback:, to read what it writes" if writes && !fallback
+
       @codec = codec
       @fallback = fallback
+      @writes = writes
+      @on_old = on_old
       @nil_as_nil = nil_as_nil
       @options = options.freeze
       freeze
@@ -89,6 +102,11 @@ module Regauge
 
     # @return [String]
     def dump(object, io = nil)
+      if @writes
+        bytes = @writes.dump(object)
+        return io ? io.tap { io.write(bytes) } : bytes
+      end
+
       only = @options.reject { |name, _| LOAD_ONLY.include?(name) }
       io ? @codec.dump(object, io, **only) : @codec.dump(object, **only)
     end
@@ -103,7 +121,7 @@ module Regauge
       rescue DecodeError
         raise unless @fallback && bytes.is_a?(String)
 
-        @fallback.load(bytes)
+        @fallback.load(bytes).tap { @on_old&.call(bytes) }
       end
     end
 
