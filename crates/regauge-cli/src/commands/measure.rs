@@ -349,8 +349,8 @@ pub fn serve(arguments: &Contender) -> Result {
     if engines::is_program(&arguments.name) {
         return engines::serve(arguments);
     }
-    let (stdin, stdout) = (io::stdin().lock(), io::stdout().lock());
-    regauge_measure::serve_native(&arguments.name, stdin, stdout)
+    let (mut stdin, mut stdout) = (io::stdin().lock(), io::stdout().lock());
+    regauge_measure::serve_native(&arguments.name, &mut stdin, &mut stdout)
         .map_err(|error| Failure::usage(format!("contender {}: {error}", arguments.name)))
 }
 

@@ -5,7 +5,11 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let name = std::env::args().nth(1).unwrap_or_default();
-    match regauge_measure::serve_native(&name, std::io::stdin().lock(), std::io::stdout().lock()) {
+    match regauge_measure::serve_native(
+        &name,
+        &mut std::io::stdin().lock(),
+        &mut std::io::stdout().lock(),
+    ) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("regauge-contender: {error}");

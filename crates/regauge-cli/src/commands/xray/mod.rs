@@ -30,7 +30,7 @@ Examples:
       other formats; half a minute
   regauge xray dump.rdb.gz --json > cache.json
   ssh cache 'redis-cli --rdb -' | regauge xray -
-  regauge xray redis://cache:6379 --rate 1000
+  regauge xray redis://cache:6379 --rate 100 --max-load 50
   regauge xray 'sqlite:app.db?table=jobs&column=body'
   regauge xray 'postgres://user@host/base?table=jobs&column=body&key=slug'
       a column of a table, also with mysql://; rows by their primary key, or by

@@ -42,9 +42,15 @@ macro_rules! contenders {
 
         /// Serves one native contender until the parent says `exit` or goes away.
         ///
+        /// Not generic: the libraries are to be compiled with this crate, as it is optimized, and not with its caller.
+        ///
         /// # Errors
         /// `NotFound` for a name that is no native contender, and trouble with the pipes.
-        pub fn serve(name: &str, commands: impl BufRead, answers: impl Write) -> io::Result<()> {
+        pub fn serve(
+            name: &str,
+            commands: &mut dyn BufRead,
+            answers: &mut dyn Write,
+        ) -> io::Result<()> {
             match name {
                 $($name => Bench::new($codec).serve(commands, answers),)*
                 _ => Err(io::Error::new(
@@ -94,7 +100,7 @@ mod tests {
             input.push(b'\n');
         }
         let mut output = Vec::new();
-        serve(name, input.as_slice(), &mut output).unwrap();
+        serve(name, &mut input.as_slice(), &mut output).unwrap();
         output
             .split(|byte| *byte == b'\n')
             .filter(|line| !line.is_empty())
@@ -149,7 +155,7 @@ mod tests {
 
     #[test]
     fn an_unknown_name() {
-        let error = serve("nobody", [].as_slice(), Vec::new()).unwrap_err();
+        let error = serve("nobody", &mut [].as_slice(), &mut Vec::new()).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
     }
 }
