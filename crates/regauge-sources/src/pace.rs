@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 #[derive(Debug)]
 pub struct Pace {
     rate: Option<u32>,
-    began: Instant,
-    keys: u64,
+    /// When the last wait ended.
+    since: Instant,
 }
 
 impl Pace {
     /// Creates one for this many keys per second; `None` for no limit.
     pub fn new(rate: Option<u32>) -> Pace {
-        Pace { rate: rate.map(|rate| rate.max(1)), began: Instant::now(), keys: 0 }
+        Pace { rate: rate.map(|rate| rate.max(1)), since: Instant::now() }
     }
 
     /// Returns how many keys to ask for at once: `most`, or those of a twenty-fifth of a second: a server answers nobody
@@ -22,14 +22,15 @@ impl Pace {
         self.rate.map_or(most, |rate| (rate / 25).clamp(1, most))
     }
 
-    /// Waits until so many more keys may have been read.
+    /// Waits until so many more keys may have been read since the last wait. What was not read in a pause is not made up
+    /// for.
     pub fn wait(&mut self, keys: usize) {
         let Some(rate) = self.rate else { return };
-        self.keys += keys as u64;
-        let due = Duration::from_secs_f64(self.keys as f64 / f64::from(rate));
-        if let Some(left) = due.checked_sub(self.began.elapsed()) {
+        let due = Duration::from_secs_f64(keys as f64 / f64::from(rate));
+        if let Some(left) = due.checked_sub(self.since.elapsed()) {
             std::thread::sleep(left);
         }
+        self.since = Instant::now();
     }
 }
 
@@ -41,8 +42,15 @@ mod tests {
     fn a_pace_is_kept() {
         let mut pace = Pace::new(Some(1000));
         assert_eq!(pace.batch(500), 40);
+        let began = Instant::now();
         pace.wait(50);
-        assert!(pace.began.elapsed() >= Duration::from_millis(50));
+        assert!(began.elapsed() >= Duration::from_millis(50));
+        // A pause is not followed by a rush.
+        std::thread::sleep(Duration::from_millis(200));
+        pace.wait(50);
+        let began = Instant::now();
+        pace.wait(50);
+        assert!(began.elapsed() >= Duration::from_millis(50));
         assert_eq!(Pace::new(Some(0)).batch(500), 1);
         assert_eq!(Pace::new(None).batch(500), 500);
     }

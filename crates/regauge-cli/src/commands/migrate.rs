@@ -95,7 +95,7 @@ pub struct Migrate {
     /// from Redis and Memcached, no limit for --undo]
     #[arg(long, value_name = "N")]
     pub rate: Option<u32>,
-    /// Wait while a Redis spends more than this percentage of a core on all its clients
+    /// Wait, however long, while a Redis spends more than this percentage of a core on all its clients
     #[arg(long, value_name = "PERCENT", conflicts_with = "undo", value_parser = clap::value_parser!(u8).range(1..=100))]
     pub max_load: Option<u8>,
     /// File that says for single classes what becomes of their values: fields, text or stay

@@ -14,7 +14,7 @@ const EVERY: Duration = Duration::from_secs(1);
 pub(super) struct Load {
     /// The most, as a part of a core; `None` if it does not matter.
     most: Option<f64>,
-    /// When the server was last found idle enough, and what it had spent by then.
+    /// When the server was last looked at, and what it had spent by then.
     seen: Option<(Instant, f64)>,
 }
 

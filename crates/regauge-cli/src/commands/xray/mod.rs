@@ -76,7 +76,7 @@ pub struct Xray {
     /// Memcached]
     #[arg(long, value_name = "N")]
     pub rate: Option<u32>,
-    /// Wait while a Redis spends more than this percentage of a core on all its clients
+    /// Wait, however long, while a Redis spends more than this percentage of a core on all its clients
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(1..=100))]
     pub max_load: Option<u8>,
     /// Count keys and bytes, and do not look into values
