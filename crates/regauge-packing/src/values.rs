@@ -85,9 +85,10 @@ fn bounded(
     packed: usize,
     limits: &Limits,
 ) -> Result<Vec<u8>> {
-    let mut plain = Vec::new();
     let expanded = (packed as u64).saturating_mul(limits.expansion).max(Limits::EXPANSION_FREE);
     let most = limits.record_bytes.min(expanded);
+    // Most values are small: for them this is one allocation and one call of the decoder.
+    let mut plain = Vec::with_capacity((4 * packed).clamp(256, 16 << 10));
     let got = read.take(most.saturating_add(1)).read_to_end(&mut plain);
     got.map_err(|error| explain(error, packing, packed))?;
     if plain.len() as u64 > most {

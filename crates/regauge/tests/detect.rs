@@ -169,10 +169,27 @@ fn first_bytes_tell_the_format() {
         (b"\x93NUMPY\x01\0v\0{'descr'", None),
         (b"\x89PNG\r\n\x1A\n\0\0\0\x0DIHDR", None),
         (b"name: value", None),
+        (b"a=1", Some(Format::Toml)),
+        (b"a = -inf\n", Some(Format::Toml)),
+        (b"a = 'b=='\nc = [1]\n", Some(Format::Toml)),
+        (b"a.b=--", None),
+        (b"YWJj=", None),
+        (b"YWJjZA==--0c4f7a", None),
         (b"", None),
         (b"hello", None),
     ] {
         assert_eq!(Format::from_magic(head), format, "{}", head.escape_ascii());
+    }
+}
+
+/// MessagePack reads text as small integers, so a name is not enough for it.
+#[test]
+fn text_has_no_control_characters_but_those_of_lines_and_tabs() {
+    for c in '\0'..'\u{3000}' {
+        let text = format!("ab{c}cd");
+        let is_text = !c.is_control() || matches!(c, '\t' | '\n' | '\r');
+        let is_refused = detect("a.msgpack", text.as_bytes()).is_err();
+        assert_eq!(is_refused, is_text, "{}", text.escape_debug());
     }
 }
 

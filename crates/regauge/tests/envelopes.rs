@@ -387,6 +387,26 @@ fn of_a_key_that_stands_twice_the_last_value_counts() {
     assert_eq!(closed.unwrap().escape_ascii().to_string(), expected.escape_ascii().to_string());
 }
 
+/// The keys of a message are looked for without reading all of it.
+#[test]
+fn a_message_is_one_map_with_its_keys() {
+    for (json, is_job) in [
+        (r#"{"class":"A","args":[1],"jid":"x"}"#, true),
+        (" { \"jid\" : \"x\" ,\n\"args\"\t: [ ], \"class\":\"A\" }\n", true),
+        (r#"{"n":"\\","o":"\"}{","class":"A","args":[{"a":"]"}],"jid":"x"}"#, true),
+        (r#"{"class":"args","jid":"x","a":"args"}"#, false),
+        (r#"{"class":"A","jid":"x","a":{"args":[]}}"#, false),
+        (r#"{"class":"A","args":[],"jid":"x"} {"class":"A","args":[],"jid":"x"}"#, false),
+        (r#"{"class":"A","args":[],"jid":"x""#, false),
+        (r#"{"class":"A","args":[],"jid":"x\"#, false),
+        (r#"{"class":"A","args":[],"jid":"x\""#, false),
+        (r#"[{"class":"A","args":[],"jid":"x"}]"#, false),
+    ] {
+        let row = envelope::find(json.as_bytes(), true, Some(Format::Json));
+        assert_eq!(row.map(|row| row.name), is_job.then_some("sidekiq-job"), "{json}");
+    }
+}
+
 /// A job of Sidekiq's own keeps its arguments, whatever they look like.
 #[test]
 fn only_a_wrapped_job_is_one_of_active_job() {

@@ -194,7 +194,7 @@ fn check_single(inside: &Inside<'_>, tools: &Tools<'_>) -> Result {
 fn looks_like_table(bytes: &[u8], is_whole: bool) -> bool {
     let text = bytes.trim_ascii_end();
     let begins = matches!(text, [b'g', b'A', b'I'..=b'X', _, ..]);
-    let is_base64 = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/=".contains(byte);
+    let is_base64 = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
     begins
         && text.iter().all(is_base64)
         && (!is_whole || is_pickle(&STANDARD.decode(text).unwrap_or_default()))
@@ -299,7 +299,7 @@ pub(super) fn word_data(
 
 /// Whether a byte is one of base64 for URLs.
 pub(super) fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"-_".contains(&byte)
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')
 }
 
 /// Whether signed data begins like base64 of JSON, of a pickle, or of zlib.

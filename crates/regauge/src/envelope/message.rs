@@ -72,10 +72,49 @@ pub(super) fn has_keys(bytes: &[u8], is_whole: bool, keys: &[&str]) -> bool {
         is_whole && bytes.len() <= LOOK_BYTES && bytes.trim_ascii_start().starts_with(b"{");
     // Looking for text is cheaper than reading.
     let is_there = |key: &&str| memmem::find(bytes, key.as_bytes()).is_some();
-    is_map
-        && keys.iter().all(is_there)
-        && read(bytes, &Limits::default())
-            .is_ok_and(|message| keys.iter().all(|key| message.get(key).is_some()))
+    is_map && keys.iter().all(is_there) && names_keys(bytes, keys)
+}
+
+/// Returns whether a map of JSON has these keys, as frameworks write them: without escapes. Only brackets and strings are
+/// read: whoever opens the envelope reads all of it.
+fn names_keys(bytes: &[u8], keys: &[&str]) -> bool {
+    let bytes = bytes.trim_ascii();
+    let (mut depth, mut found, mut at) = (0_usize, vec![false; keys.len()], 0);
+    while let Some(byte) = bytes.get(at) {
+        // A second document is no part of the message.
+        if at > 0 && depth == 0 {
+            return false;
+        }
+        at += 1;
+        match byte {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b'"' => {
+                let Some(length) = string_bytes(&bytes[at..]) else { return false };
+                let name = &bytes[at..at + length];
+                at += length + 1;
+                let is_key = depth == 1 && bytes[at..].trim_ascii_start().starts_with(b":");
+                if let Some(key) = keys.iter().position(|key| is_key && key.as_bytes() == name) {
+                    found[key] = true;
+                }
+            }
+            _ => {}
+        }
+    }
+    depth == 0 && found.iter().all(|found| *found)
+}
+
+/// Returns how many bytes there are before the quotation mark that ends a string.
+fn string_bytes(bytes: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        at += memchr::memchr2(b'"', b'\\', &bytes[at..])?;
+        match bytes[at] {
+            b'"' => return Some(at),
+            _ if at + 2 > bytes.len() => return None,
+            _ => at += 2,
+        }
+    }
 }
 
 /// A map of JSON.
@@ -119,7 +158,7 @@ impl Message {
     }
 
     fn write(self, limits: &Limits) -> Result<Vec<u8>> {
-        json(Value::Map(self.0), limits)
+        json(&Value::Map(self.0), limits)
     }
 
     /// Returns what text there is at these keys, each under the name of its fact.
@@ -131,7 +170,7 @@ impl Message {
     /// Returns the arguments at a key, an array.
     pub(super) fn arguments(&self, key: &str, limits: &Limits) -> Result<Vec<u8>> {
         match self.get(key) {
-            Some(arguments @ Value::Array(_)) => json(arguments.clone(), limits),
+            Some(arguments @ Value::Array(_)) => json(arguments, limits),
             other => {
                 let found = other.map_or("nothing", Value::type_name);
                 Err(Error::syntax(format!("found {found} as {key}, expected an array")))
@@ -167,8 +206,8 @@ pub(super) fn get<'v>(pairs: &'v [(Value, Value)], key: &str) -> Option<&'v Valu
 }
 
 /// Returns the value in JSON, without a line end.
-pub(super) fn json(value: Value, limits: &Limits) -> Result<Vec<u8>> {
-    let (mut bytes, _) = write_values(&[value], &options(limits))?;
+pub(super) fn json(value: &Value, limits: &Limits) -> Result<Vec<u8>> {
+    let (mut bytes, _) = write_values(std::slice::from_ref(value), &options(limits))?;
     while bytes.last() == Some(&b'\n') {
         bytes.pop();
     }
@@ -259,7 +298,7 @@ fn open_sidekiq(bytes: &[u8], tools: &Tools<'_>) -> Result<Taken> {
     let message = read(bytes, tools.limits)?;
     let facts = message.facts(&[("class", "class"), ("job", "jid"), ("queue", "queue")]);
     let bytes = match carried(&message) {
-        Some(job) => json(job.clone(), tools.limits)?,
+        Some(job) => json(job, tools.limits)?,
         None => message.arguments("args", tools.limits)?,
     };
     Ok(Taken { facts, steps: Vec::new(), format: Format::Json, bytes, is_checked: false })

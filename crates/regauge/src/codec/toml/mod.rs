@@ -96,11 +96,12 @@ impl Codec for Toml {
             true => head.len(),
             false => memchr::memrchr(b'\n', head).map_or(0, |end| end + 1),
         };
-        // No pair is without one, and looking for it is cheaper than reading.
-        if memchr::memchr(b'=', &head[..lines]).is_none() {
+        // No pair is without a value, and looking for one is cheaper than reading.
+        let head = &head[..lines];
+        if !memchr::memchr_iter(b'=', head).any(|at| may_be_value(&head[at + 1..])) {
             return false;
         }
-        let Ok(text) = std::str::from_utf8(&head[..lines]) else { return false };
+        let Ok(text) = std::str::from_utf8(head) else { return false };
         match reader::read(text, Limits::default()) {
             Ok(tree) => tree.has_values(),
             // A value of several lines can be cut.
@@ -115,5 +116,15 @@ impl Codec for Toml {
     /// A header can look like an array of JSON or YAML.
     fn is_contradicted(looks: Looks, _: &[u8]) -> bool {
         looks != Looks::Like(Format::Toml) && looks.is_neither_json_nor_yaml()
+    }
+}
+
+/// Returns whether bytes begin like a value (TOML 1.1, `val`), unlike the end of base64 and what signatures are joined with.
+fn may_be_value(bytes: &[u8]) -> bool {
+    match bytes.trim_ascii_start() {
+        [b'+' | b'-', byte, ..] | [byte, ..] if byte.is_ascii_digit() => true,
+        [b'+' | b'-', b'i' | b'n', ..] => true,
+        [b'"' | b'\'' | b'[' | b'{' | b't' | b'f' | b'i' | b'n', ..] => true,
+        _ => false,
     }
 }
