@@ -26,7 +26,7 @@ if [ ! -x "$root/usr/bin/ruby" ]; then
   mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' | grep -v security | head -n 1)
   [ -n "$mirror" ] || skip "apt names no mirror"
   packages=ruby,ruby-dev,rake,gcc,libc6-dev,make,libclang-dev,ca-certificates
-  packages+=,ruby-minitest,ruby-json,ruby-oj,ruby-msgpack,ruby-bson,ruby-cbor,ruby-nokogiri,ruby-activerecord,ruby-sqlite3,ruby-psych,ruby-i18n,ruby-railties
+  packages+=,ruby-minitest,ruby-json,ruby-oj,ruby-msgpack,ruby-bson,ruby-cbor,ruby-nokogiri,ruby-activerecord,ruby-sqlite3,ruby-psych,ruby-i18n,ruby-railties,ruby-sidekiq,ruby-activejob
   mkdir -p "$(dirname "$root")"
   mmdebstrap --quiet --variant=minbase --mode=root --aptopt='Acquire::Check-Valid-Until "false"' \
     --include="$packages" "$suite" "$root" "deb $mirror $suite main" ||

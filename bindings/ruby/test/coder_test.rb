@@ -65,6 +65,39 @@ class CoderTest < Minitest::Test
     assert_raises(ArgumentError) { R::CBOR.with(writes: Marshal) }
   end
 
+  def test_the_lock_of_a_column_names_the_classes
+    bytes = Marshal.dump([Basket.new("Ada"), 1])
+    error = assert_raises(R::DecodeError) { R::MessagePack.with.load(bytes) }
+    assert_equal "found Marshal with the classes CoderTest::Basket, expected Regauge::MessagePack", error.message
+    error = assert_raises(R::DecodeError) { R::CBOR.with.load(Marshal.dump([1])) }
+    assert_equal "found Marshal, expected Regauge::CBOR", error.message
+    error = assert_raises(R::DecodeError) { R::CBOR.with.load(bytes[0..-2]) }
+    refute_match(/found Marshal/, error.message)
+  end
+
+  def test_base64_in_a_column_of_text
+    seen = []
+    old = [Marshal.dump({ "at" => Time.at(0), "long" => "x" * 100 })].pack("m")
+    both = R::MessagePack.with(base64: true, fallback: R::Marshal.permitting(Time), writes: Marshal, on_old: seen.method(:push))
+    assert_equal({ "at" => Time.at(0), "long" => "x" * 100 }, both.load(old))
+    assert_equal [old.unpack1("m")], seen
+    assert_equal [1, :a], Marshal.load(both.dump([1, :a]).unpack1("m0")), "old code reads it"
+    coder = R::MessagePack.with(base64: true)
+    value = { "at" => Time.at(5).utc, "bytes" => "\xFF".b * 60 }
+    text = coder.dump(value)
+    assert_equal R::MessagePack.dump(value), text.unpack1("m0")
+    assert_equal value, coder.load(text)
+    assert_equal text, coder.dump(value, StringIO.new).string
+    assert_nil coder.load(nil)
+    assert_nil coder.load("")
+    { "?" => "found text that is no Base64, expected that of Regauge::MessagePack",
+      5 => "found Integer, expected Base64 of Regauge::MessagePack",
+      [Marshal.dump(Basket.new(1))].pack("m") =>
+        "found Marshal with the classes CoderTest::Basket, expected Regauge::MessagePack" }.each do |text, message|
+      assert_equal message, assert_raises(R::DecodeError) { coder.load(text) }.message
+    end
+  end
+
   def test_active_record_serialize
     begin
       require "active_record"

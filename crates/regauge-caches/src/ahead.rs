@@ -10,8 +10,9 @@ use regauge_sources::{Flow, Item, Part, Source, Summary, Wanted};
 
 use crate::look::{Look, Looker};
 
-/// How many bytes a core gets at once.
+/// How many bytes a core gets at once, and how many items: an item without its bytes takes some 300 itself.
 const BATCH_BYTES: usize = 256 << 10;
+const BATCH_ITEMS: usize = 4096;
 /// A longer value is not copied: this thread looks into it.
 const COPIED_BYTES_MAX: usize = 1 << 20;
 
@@ -27,7 +28,8 @@ pub fn read(
     each: &mut dyn FnMut(&Item<'_>, Option<Look>) -> Result<()>,
 ) -> Result<Summary> {
     let looker = Looker::new(limits);
-    if jobs <= 1 {
+    // Without values there is nothing to look into.
+    if jobs <= 1 || !wanted.values {
         return source.read(wanted, &mut |item| {
             each(item, item.value.map(|value| looker.look(value)))?;
             Ok(Flow::Continue)
@@ -76,7 +78,7 @@ impl Crew {
         each: &mut dyn FnMut(&Item<'_>, Option<Look>) -> Result<()>,
     ) -> Result<()> {
         self.batch.push(item);
-        if self.batch.bytes.len() < BATCH_BYTES {
+        if self.batch.bytes.len() < BATCH_BYTES && self.batch.items.len() < BATCH_ITEMS {
             return Ok(());
         }
         let workers = self.workers.len();

@@ -118,36 +118,11 @@ module Regauge
       return if entry.nil?
 
       unless @reads_old
-        raise DecodeError, "found an entry of Rails#{named(entry.value)}, expected one of #{@codec.name}"
+        raise DecodeError, "found an entry of Rails#{Marshal.class_names(entry.value)}, expected one of #{@codec.name}"
       end
 
       @on_old&.call(bytes)
       entry
-    end
-
-    def named(value)
-      names = each_in(value).grep(Marshal::Object).map(&:class_name).uniq.sort
-      " with the classes #{names.join(", ")}" if names.any?
-    end
-
-    # Yields a value and all that is in it.
-    def each_in(value)
-      return enum_for(:each_in, value) unless block_given?
-
-      waiting = [value]
-      seen = {}.compare_by_identity
-      while (one = waiting.pop)
-        yield one
-        inside = case one
-                 when ::Hash then one.to_a.flatten(1)
-                 when ::Array then one
-                 when Marshal::Object then [one.value]
-                 end
-        next if inside.nil? || seen[one]
-
-        seen[one] = true
-        waiting.concat(inside.compact)
-      end
     end
 
     def pack(value)
@@ -207,7 +182,7 @@ module Regauge
 
       payload = payload.byteslice(MESSAGE_PACK.bytesize..)
       value = (is_codec ? @coder : @message_pack).load(payload)
-      yield value unless payload.match?(EXTENSION_BYTES) && each_in(value).any? { |one| rails_extension?(one) }
+      yield value unless payload.match?(EXTENSION_BYTES) && Marshal.each_in(value).any? { |one| rails_extension?(one) }
     end
 
     def rails_extension?(value)

@@ -80,21 +80,27 @@ module Regauge
   #   serialize :settings, coder: Regauge::MessagePack.with(fallback: Regauge::Marshal.permitting(Time))
   #
   # While processes of the old code still read the column, pass `writes: Marshal` as well; once none is left, leave that
-  # out; and when `on_old:` is no longer called, leave `fallback:` out too.
+  # out; and when `on_old:` is no longer called, leave `fallback:` out too: then a value of Marshal raises a {DecodeError}
+  # that names its classes.
+  #
+  # Where only text can be, as in the arguments of jobs, pass `base64: true`: it reads and writes Base64 of the same bytes.
   class Coder
     # @param codec [Module] a format
     # @param fallback [#load, nil] reads what the format cannot: the old values of a column or a cache
     # @param writes [#dump, nil] what the old code reads, and `fallback` as well: writes until the cutover
     # @param on_old [#call, nil] called with the bytes of every value that `fallback` has read
+    # @param base64 [Boolean] whether values are Base64 of the bytes (RFC 4648 §4, without line ends), also those that
+    #   `fallback` reads and `writes` writes; line ends are read
     # @param nil_as_nil [Boolean] whether `nil` and an empty string load as `nil`, as Active Record
     #   expects
-    def initialize(codec, fallback: nil, writes: nil, on_old: nil, nil_as_nil: true, **options)
+    def initialize(codec, fallback: nil, writes: nil, on_old: nil, base64: false, nil_as_nil: true, **options)
       raise ArgumentError, "writes: needs fallback:, to read what it writes" if writes && !fallback
 
       @codec = codec
       @fallback = fallback
       @writes = writes
       @on_old = on_old
+      @base64 = base64
       @nil_as_nil = nil_as_nil
       @options = options.freeze
       freeze
@@ -102,27 +108,44 @@ module Regauge
 
     # @return [String]
     def dump(object, io = nil)
-      if @writes
-        bytes = @writes.dump(object)
+      if @writes || @base64
+        bytes = @writes ? @writes.dump(object) : @codec.dump(object, **dump_options)
+        bytes = [bytes].pack("m0") if @base64
         return io ? io.tap { io.write(bytes) } : bytes
       end
 
-      only = @options.reject { |name, _| LOAD_ONLY.include?(name) }
-      io ? @codec.dump(object, io, **only) : @codec.dump(object, **only)
+      io ? @codec.dump(object, io, **dump_options) : @codec.dump(object, **dump_options)
     end
 
     # @param bytes [String, nil]
     # @return [Object]
+    # @raise [DecodeError] for what neither the format nor `fallback` reads
     def load(bytes)
       return nil if @nil_as_nil && (bytes.nil? || bytes.respond_to?(:empty?) && bytes.empty?)
 
+      bytes = decoded(bytes) if @base64
       begin
         @codec.load(bytes, **@options)
-      rescue DecodeError
-        raise unless @fallback && bytes.is_a?(String)
+      rescue DecodeError => e
+        raise unless bytes.is_a?(String)
+        raise(Marshal.refused(bytes, @codec) || e) unless @fallback
 
         @fallback.load(bytes).tap { @on_old&.call(bytes) }
       end
+    end
+
+    private
+
+    def dump_options
+      @options.reject { |name, _| LOAD_ONLY.include?(name) }
+    end
+
+    def decoded(text)
+      raise DecodeError, "found #{text.class}, expected Base64 of #{@codec.name}" unless text.is_a?(String)
+
+      text.delete("\r\n").unpack1("m0")
+    rescue ArgumentError
+      raise DecodeError, "found text that is no Base64, expected that of #{@codec.name}"
     end
 
     LOAD_ONLY = %i[permit symbolize_names freeze duplicate_keys].freeze

@@ -88,6 +88,51 @@ module Regauge
         Coder.new(self, permit: classes.flatten.freeze, **options)
       end
 
+      # Returns what is raised for a document of Marshal where another format is expected: it names the classes. `nil` if
+      # the bytes are none.
+      #
+      # @api private
+      # @return [DecodeError, nil]
+      def refused(bytes, expected)
+        return unless bytes.b.start_with?("\x04\x08".b)
+
+        names = class_names(load(bytes))
+        DecodeError.new("found Marshal#{names}, expected #{expected.name}")
+      rescue DecodeError, LimitError
+        nil
+      end
+
+      # Returns the classes of the inert objects in a value, as messages put them: ` with the classes A, B`.
+      #
+      # @api private
+      # @return [String, nil]
+      def class_names(value)
+        names = each_in(value).grep(Object).map(&:class_name).uniq.sort
+        " with the classes #{names.join(", ")}" if names.any?
+      end
+
+      # Yields a value and all that is in it.
+      #
+      # @api private
+      def each_in(value)
+        return enum_for(:each_in, value) unless block_given?
+
+        waiting = [value]
+        seen = {}.compare_by_identity
+        while (one = waiting.pop)
+          yield one
+          inside = case one
+                   when ::Hash then one.to_a.flatten(1)
+                   when ::Array then one
+                   when Object then [one.value]
+                   end
+          next if inside.nil? || seen[one]
+
+          seen[one] = true
+          waiting.concat(inside.compact)
+        end
+      end
+
       # Builds the value of a type in a document, as far as that is permitted.
       #
       # @api private
