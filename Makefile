@@ -49,7 +49,8 @@ SPARK ?= no
 .DEFAULT_GOAL := check
 .PHONY: check demo data results test grid test-servers test-caches test-gateway help build lint fmt bench figures fuzz fuzz-check sanitize docs site site-check memory clean \
   wheel wheel-check wheels languages-check drop-ins-check ruby-drop-ins-check python-test gem gem-source gem-check gem-test gem-test-jruby gem-test-newer \
-  dist-linux dist-check dist-windows dist-windows-check dist-deb dist-deb-check dist-image dist-image-check dist-gem dist-wheels dist-crates dist-crates-check dist-sums \
+  dist-linux dist-check dist-windows dist-windows-check dist-deb dist-deb-check dist-image dist-image-check dist-gem dist-wheels dist-crates dist-crates-check dist-sbom dist-sums \
+  publish-crates publish-wheels publish-gem publish-image library-test \
   version-check deny checks check-envelopes check-marshal check-pickle check-reports check-rest check-xray-page check-yaml check-yaml-11
 
 check: test                     ## Same as `test`
@@ -226,6 +227,10 @@ python-test:                    ## Build the Python package in place and run its
 	cd bindings/python && PYTHONPATH=python REGAUGE_PUBLIC_API=1 $(PYTHON) -m pytest -q \
 	  $(addprefix tests/test_,changed_while_written.py formats.py keys.py map.py marc.py shapes.py)
 
+library-test:                   ## Test the library, and what the others need of the system: what macOS and Windows run
+	$(CARGO) test --locked -p regauge --features serde
+	$(CARGO) test --locked -p regauge-os
+
 dist-linux:                     ## Build static binaries for x86_64 and aarch64 Linux, packed with man pages and completions, in dist/
 	$(PYTHON) tools/dist_linux.py --profile $(DIST_PROFILE) --cargo "$(CARGO)" $(DIST_OPTIONS)
 
@@ -241,8 +246,9 @@ dist-windows-check:             ## Check it in wine against the ordinary build (
 dist-deb:                       ## Pack the static binaries as Debian packages, in dist/ (after dist-linux)
 	$(PYTHON) tools/dist_deb.py $(DIST_OPTIONS)
 
-dist-deb-check:                 ## Install, run, remove and purge the package in a fresh Debian (needs root, mmdebstrap, lintian)
-	tools/deb_check.sh
+dist-deb-check:                 ## Install, run, remove and purge the package in fresh Debians 12 and 13 (needs root, mmdebstrap, lintian)
+	SUITE=bookworm tools/deb_check.sh
+	SUITE=trixie tools/deb_check.sh
 
 dist-image:                     ## Pack the static binaries as a container image of the gateway, in dist/ (after dist-linux)
 	$(PYTHON) tools/dist_image.py $(DIST_OPTIONS)
@@ -267,14 +273,32 @@ dist-crates:                    ## Pack the crates as they are published, in dis
 dist-crates-check:              ## Run their examples and the command with nothing else of the repository (after dist-crates)
 	$(PYTHON) tools/dist_crates_check.py --cargo "$(CARGO)"
 
+dist-sbom:                      ## Write what the command consists of (CycloneDX), in dist/
+	$(PYTHON) tools/dist_sbom.py
+
 dist-sums:                      ## Write the checksums of everything in dist/
 	cd dist && rm -f SHA256SUMS && sums=$$(sha256sum *) && echo "$$sums" | tee SHA256SUMS
+
+publish-crates:                 ## Publish the crates on crates.io (needs CARGO_REGISTRY_TOKEN or `cargo login`)
+	$(CARGO) publish --locked --workspace
+
+publish-wheels:                 ## Publish dist/*.whl and the sdist on PyPI (needs uv; UV_PUBLISH_TOKEN, or a workflow that PyPI trusts)
+	uv publish dist/*.whl dist/regauge-$(VERSION).tar.gz
+
+publish-gem:                    ## Publish the gem of dist/ on RubyGems (needs `gem signin`, or a workflow that RubyGems trusts)
+	gem push dist/regauge-$(VERSION).gem
+
+publish-image:                  ## Publish the image of dist/ as IMAGE (registry, owner and name) with the version as its tag (needs skopeo)
+	skopeo copy --all $(if $(TOKEN),--dest-creds "$$USER_NAME:$$TOKEN") \
+	  "oci-archive:dist/regauge-$(VERSION)-image.tar:regauge:$(VERSION)" "docker://$(IMAGE):$(VERSION)"
 
 version-check:                  ## Check every copy of the version, and that TAG=v1.2.3 is its tag
 	$(PYTHON) tools/version.py check $(TAG)
 
 deny:                           ## Look the dependencies up among known vulnerabilities (needs cargo-deny, network)
 	$(CARGO) deny check advisories bans sources
+	$(CARGO) deny --manifest-path bindings/python/Cargo.toml check --config deny.toml advisories sources
+	$(CARGO) deny --manifest-path bindings/ruby/ext/regauge_native/Cargo.toml check --config deny.toml advisories sources
 
 clean:                          ## Remove what was built
 	$(CARGO) clean

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks the dependencies in Cargo.lock, offline: every licence is one that we can ship, every
-source is the registry, and no crate of the core occurs in two versions.
+"""Checks the dependencies in the Cargo.lock of the workspace and of each binding: every licence is one that we can ship,
+every source is the registry, and no crate of the core occurs in two versions.
 
     python3 tools/check_licences.py
 """
@@ -9,6 +9,10 @@ import json
 import re
 import subprocess
 import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+WORKSPACES = [".", "bindings/python", "bindings/ruby/ext/regauge_native"]
 
 ALLOWED = {
     "0BSD", "Apache-2.0", "Apache-2.0 WITH LLVM-exception", "BSD-2-Clause", "BSD-3-Clause",
@@ -50,12 +54,16 @@ def allowed(expression):
     return either()
 
 
-def main():
+def metadata_of(folder):
+    """Returns what cargo says of a workspace."""
     command = ["cargo", "metadata", "--format-version", "1", "--locked", "--all-features"]
-    metadata = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    return json.loads(subprocess.run(command, capture_output=True, check=True, cwd=ROOT / folder).stdout)
+
+
+def refused(packages):
+    """Returns what may not be shipped."""
     problems = []
-    versions = {}
-    for package in metadata["packages"]:
+    for package in packages:
         name = f"{package['name']} {package['version']}"
         source = package["source"]
         if source and not source.startswith("registry+"):
@@ -67,7 +75,13 @@ def main():
             problems.append(f"{name} names no licence")
         elif not allowed(licence):
             problems.append(f"{name} is under {licence}, which is not on the list")
-        versions.setdefault(package["name"], set()).add(package["version"])
+    return problems
+
+
+def main():
+    metadata = metadata_of(".")
+    packages = {package["id"]: package for folder in WORKSPACES for package in metadata_of(folder)["packages"]}
+    problems = refused(packages.values())
     nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
     names = {package["id"]: package["name"] for package in metadata["packages"]}
     core = next(id for id, name in names.items() if name == "regauge")
@@ -85,7 +99,7 @@ def main():
             problems.append(f"the core depends on {name} in more than one version")
     for problem in problems:
         print(f"check_licences: {problem}", file=sys.stderr)
-    print(f"check_licences: {len(metadata['packages'])} packages, {len(problems)} problems")
+    print(f"check_licences: {len(packages)} packages, {len(problems)} problems")
     return 1 if problems else 0
 
 

@@ -20,8 +20,8 @@ import subprocess
 import sys
 import time
 
-from dist_common import (ARCHITECTURES, BUILD, ROOT, archive_path, has_no_private_path, need, own_architecture, said,
-                         version)
+from dist_common import (ARCHITECTURES, BUILD, FEATURES_NAMED, ROOT, archive_path, has_no_private_path, need,
+                         own_architecture, said, version)
 
 # Where each file is converted to, as far as its content allows: a refusal has to be the same, too.
 TARGETS = [["--to", "msgpack"], ["--to", "yaml"], ["--to", "json", "--on-loss", "wrap", "--objects", "wrap"]]
@@ -124,7 +124,7 @@ def check(architecture, regauge):
     started = time.monotonic()
     installed = empty_root(architecture, unpack(architecture))
     about = installed.good("--version", "--verbose")
-    for words in [f"regauge {version()}", f"target: {architecture}-unknown-linux-musl", "gateway, parquet, servers"]:
+    for words in [f"regauge {version()}", f"target: {architecture}-unknown-linux-musl", FEATURES_NAMED]:
         if words not in about:
             sys.exit(f"--version --verbose of {architecture}: found {about!r}, expected {words!r}")
     cases, succeeded = same(installed, Place(installed.folder, [regauge]))

@@ -20,6 +20,8 @@ ARCHITECTURES = ["x86_64", "aarch64"]
 WINDOWS = "x86_64-pc-windows-gnu"
 # Of the command, in everything that is distributed.
 FEATURES = "servers,gateway,parquet"
+# What `--version --verbose` says of them.
+FEATURES_NAMED = ", ".join(sorted(FEATURES.split(",")))
 # Texts of the repository in every archive.
 TEXTS = ["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"]
 

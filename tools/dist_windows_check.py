@@ -24,7 +24,8 @@ import time
 import zipfile
 
 from dist_check import Place, same
-from dist_common import BUILD, ROOT, WINDOWS, has_no_private_path, need, said, version, windows_path
+from dist_common import (BUILD, FEATURES_NAMED, ROOT, WINDOWS, has_no_private_path, need, said, version,
+                         windows_path)
 
 FOLDER = BUILD / "check" / "windows"
 PREFIX = BUILD / "check" / "wine"
@@ -225,7 +226,7 @@ def check_statuses(place):
     """Help, version, wrong usage, a key that is not there."""
     assert b"Usage: regauge" in place.gives(0, "--help")
     about = place.gives(0, "--version", "--verbose").decode()
-    for words in [f"regauge {version()}", f"target: {WINDOWS}", "gateway, servers"]:
+    for words in [f"regauge {version()}", f"target: {WINDOWS}", FEATURES_NAMED]:
         assert words in about, f"found {about!r}, expected {words!r}"
     assert b"\r" not in place.gives(0, "convert", "--help")
     assert b"msgpack" in place.gives(0, "formats")
