@@ -9,8 +9,8 @@ use regauge_packing::Values;
 use crate::look::Codec;
 use crate::tally::Sample;
 
-/// The formats that every language of a cache reads.
-const FORMATS: [Format; 3] = [Format::Msgpack, Format::Json, Format::Cbor];
+/// The formats that every language of a cache reads, which values could move to.
+pub const FORMATS: [Format; 3] = [Format::Msgpack, Format::Json, Format::Cbor];
 /// How each is compressed.
 const PACKINGS: [Option<Packing>; 3] = [None, Some(Packing::Lz4), Some(Packing::Zstd)];
 

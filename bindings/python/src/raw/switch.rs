@@ -25,8 +25,8 @@ pub fn reads_memory() -> bool {
     READS_MEMORY.load(Ordering::Relaxed)
 }
 
-/// Sets the switch, on import: off if `REGAUGE_PUBLIC_API` is set, and off with a note if this
-/// CPython is an unknown one.
+/// Sets the switch, on import: off if `REGAUGE_PUBLIC_API` is set, or was compiled in, and off with a note if
+/// this CPython is an unknown one.
 ///
 /// # Errors
 /// Python's, if its filters turn the note into an error.
@@ -36,7 +36,8 @@ pub fn set(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let (major, minor) =
         (version.get_item(0)?.extract::<u8>()?, version.get_item(1)?.extract::<u8>()?);
     let is_tried = major == 3 && TRIED.contains(&minor);
-    let is_wanted = cfg!(not(Py_LIMITED_API)) && std::env::var_os("REGAUGE_PUBLIC_API").is_none();
+    let is_wanted = cfg!(not(any(Py_LIMITED_API, regauge_public_api)))
+        && std::env::var_os("REGAUGE_PUBLIC_API").is_none();
     if is_wanted && !is_tried {
         let note = format!(
             "regauge was not tested with the memory layout of CPython {major}.{minor}: it uses \

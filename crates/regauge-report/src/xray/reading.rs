@@ -15,7 +15,7 @@ use crate::words;
 /// What is said if the intervals of two times overlap.
 const NO_DIFFERENCE: &str = "no clear difference";
 /// The formats that values could move to.
-pub const OTHERS: [Format; 3] = [Format::Msgpack, Format::Json, Format::Cbor];
+pub use regauge_caches::recode::FORMATS as OTHERS;
 
 /// How long sampled values of one format take to decode in one runtime. Times are of one value and one core;
 /// microseconds per value are seconds of processor time per million reads. Decompression is not in them.

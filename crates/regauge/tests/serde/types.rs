@@ -42,6 +42,18 @@ fn is_json<T: Serialize + DeserializeOwned + PartialEq + Debug>(v: &T, json: &st
     let written = String::from_utf8(to_vec(v, Format::Json).unwrap()).unwrap();
     assert_eq!(written.trim_end(), json);
     assert_eq!(serde_json::to_string(v).unwrap(), json, "as serde_json has it");
+    let packed = to_vec(v, Format::Msgpack).unwrap();
+    let by_name = rmp_serde::to_vec_named(v).unwrap();
+    // It writes a struct without fields as an empty array, which is null here as in serde_json.
+    if json != "null" || by_name != [0x90] {
+        assert_eq!(packed, by_name, "as rmp-serde has it");
+        assert_eq!(&rmp_serde::from_slice::<T>(&packed).unwrap(), v, "read by rmp-serde");
+        // Its default is structs as arrays, of which untagged enums know no variant.
+        let compact = rmp_serde::to_vec(v).unwrap();
+        if rmp_serde::from_slice::<T>(&compact).is_ok() {
+            assert_eq!(&from_slice::<T>(&compact, Format::Msgpack).unwrap(), v, "its arrays");
+        }
+    }
     round_trip(v);
 }
 
@@ -55,7 +67,7 @@ struct Meters(f64);
 struct Pair(u8, String);
 
 #[test]
-fn every_kind_of_type_is_as_serde_json_has_it() {
+fn every_kind_of_type_is_as_serde_json_and_rmp_serde_have_it() {
     let person = Person { name: "John Doe".into(), age: 43, phones: vec!["+44 1234567".into()] };
     is_json(&person, r#"{"name":"John Doe","age":43,"phones":["+44 1234567"]}"#);
     is_json(&true, "true");
@@ -76,6 +88,14 @@ fn every_kind_of_type_is_as_serde_json_has_it() {
     is_json(&Vec::<u8>::new(), "[]");
     is_json(&HashMap::<String, u8>::new(), "{}");
     is_json(&Box::new(Ok::<u8, String>(1)), r#"{"Ok":1}"#);
+    // The example of rmp-serde.
+    is_json(&Human { age: 42, name: "John".into() }, r#"{"age":42,"name":"John"}"#);
+}
+
+#[derive(Serialize, Deserialize, PartialEq, Debug)]
+struct Human {
+    age: u32,
+    name: String,
 }
 
 #[test]

@@ -200,8 +200,8 @@ fn init(_: &[VALUE], _: VALUE) -> Result<VALUE, Raise> {
     let cursor = ruby::class(c"Cursor", native);
     ruby::no_allocator(cursor);
     ruby::module(c"Generic", native);
-    ruby::find_hash_default()?;
     if !ruby::wants_public_api() && ruby::is_tried() {
+        ruby::find_hash_default()?;
         ruby::learn_pairs();
         ruby::learn_small_arrays();
         ruby::learn_walks()?;

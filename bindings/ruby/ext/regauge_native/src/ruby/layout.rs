@@ -27,10 +27,10 @@ const WITHIN: usize = 2;
 static SMALL_PLACE: AtomicUsize = AtomicUsize::new(UNKNOWN);
 static LARGE_PLACE: AtomicUsize = AtomicUsize::new(UNKNOWN);
 
-/// Returns whether `REGAUGE_PUBLIC_API` is set: then the layout known here and in
+/// Returns whether `REGAUGE_PUBLIC_API` is set, or was compiled in: then the layout known here and in
 /// [`super::variables`] is not used.
 pub fn wants_public_api() -> bool {
-    std::env::var_os("REGAUGE_PUBLIC_API").is_some()
+    cfg!(regauge_public_api) || std::env::var_os("REGAUGE_PUBLIC_API").is_some()
 }
 
 /// Returns whether this is one of the Rubies that the layout was tested with, if the collector is
