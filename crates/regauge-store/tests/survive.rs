@@ -385,7 +385,7 @@ fn a_busy_writer_does_not_starve_another() {
     let (tell, told) = mpsc::channel::<()>();
     let (begun, holds) = mpsc::channel::<()>();
     let other = std::thread::spawn(move || {
-        let bare = rusqlite::Connection::open(path).unwrap();
+        let mut bare = rusqlite::Connection::open(path).unwrap();
         bare.busy_handler(Some(|_| {
             std::thread::sleep(Duration::from_micros(100));
             true

@@ -35,7 +35,7 @@ fn framing(format: Format) -> &'static str {
 
 fn text() -> String {
     let mut table = Table::new();
-    table.load_preset(presets::UTF8_HORIZONTAL_ONLY);
+    table.load_style(presets::UTF8_HORIZONTAL_ONLY);
     table.set_content_arrangement(ContentArrangement::Dynamic);
     table.set_width(columns());
     table.set_header([
@@ -162,7 +162,7 @@ fn matrix_text() -> String {
     );
     for (from, lines) in matrix() {
         let mut table = Table::new();
-        table.load_preset(presets::NOTHING);
+        table.load_style(presets::NOTHING);
         let names = Format::ALL.into_iter().map(Format::name);
         table.set_header(
             [format!("from {}", from.title())].into_iter().chain(names.map(str::to_owned)),

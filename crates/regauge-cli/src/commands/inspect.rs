@@ -462,7 +462,7 @@ impl Found<'_> {
 
 fn table<const N: usize>(header: [&str; N]) -> Table {
     let mut table = Table::new();
-    table.load_preset(presets::NOTHING);
+    table.load_style(presets::NOTHING);
     table.set_header(header);
     for index in 1..N.min(3) {
         if let Some(column) = table.column_mut(index) {

@@ -72,7 +72,7 @@ fn left_out(text: &mut String, all: usize, top: usize, what: &str) {
 
 fn table<const N: usize>(header: [&str; N]) -> Table {
     let mut table = Table::new();
-    table.load_preset(presets::NOTHING).set_header(header);
+    table.load_style(presets::NOTHING).set_header(header);
     for column in [2, 3] {
         let column = table.column_mut(column).expect("there are five");
         column.set_cell_alignment(CellAlignment::Right);

@@ -357,7 +357,7 @@ pub fn serve(arguments: &Contender) -> Result {
 /// Lists contenders, for use with `--only`.
 fn list(contenders: &[regauge_measure::Contender]) -> Result {
     let mut table = Table::new();
-    table.load_preset(presets::NOTHING);
+    table.load_style(presets::NOTHING);
     table.set_header(["name", "runtime", "format", "usual", "library", "how to get it"]);
     for one in contenders {
         let usual = if one.is_usual { "yes" } else { "" };

@@ -10,7 +10,7 @@ use super::Layout;
 pub(super) fn table(layout: Layout, header: &[&str]) -> Table {
     let mut table = Table::new();
     table
-        .load_preset(if layout.lines {
+        .load_style(if layout.lines {
             presets::UTF8_FULL_CONDENSED
         } else {
             presets::ASCII_MARKDOWN

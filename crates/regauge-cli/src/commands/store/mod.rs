@@ -367,7 +367,7 @@ fn list_collections(place: &Place) -> Result {
 
 fn table(rows: Vec<[String; 5]>) -> String {
     let mut table = Table::new();
-    table.load_preset(presets::NOTHING);
+    table.load_style(presets::NOTHING);
     table.set_header(["codec", "values", "stored", "a value", "share"]);
     for row in rows {
         table.add_row(row);

@@ -14,8 +14,8 @@ use crate::error::Error;
 /// Opens a file, or a URL of one, in this mode.
 pub(super) fn connect(path: &str, mode: OpenFlags) -> rusqlite::Result<Connection> {
     let flags = mode | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(Path::new(path), flags)?;
-    wait_for_others(&connection)?;
+    let mut connection = Connection::open_with_flags(Path::new(path), flags)?;
+    wait_for_others(&mut connection)?;
     // Otherwise a misspelt column in double quotes would be read as a string.
     for one in [DbConfig::SQLITE_DBCONFIG_DQS_DML, DbConfig::SQLITE_DBCONFIG_DQS_DDL] {
         connection.set_db_config(one, false)?;

@@ -22,7 +22,7 @@ thread_local! {
 }
 
 /// Makes a connection wait for others that write.
-pub(super) fn wait_for_others(connection: &Connection) -> rusqlite::Result<()> {
+pub(super) fn wait_for_others(connection: &mut Connection) -> rusqlite::Result<()> {
     connection.busy_handler(Some(ask_again))
 }
 
