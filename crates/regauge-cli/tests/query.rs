@@ -55,6 +55,32 @@ fn ten_filters_on_ten_formats() {
 }
 
 #[test]
+fn a_file_of_json_is_one_document() {
+    let folder = Folder::new();
+    folder.write("in.json", r#"{"b":[1,2],"c":{"d":3}}"#);
+    assert_eq!(folder.run("query .b[] in.json").silent().text(), "1\n2\n");
+    folder.run("query .c in.json one.json").silent();
+    assert_eq!(folder.read("one.json"), b"{\"d\":3}\n");
+    let ran = folder.run("query .b[] in.json two.json").status(3);
+    assert!(
+        ran.stderr.contains("found a second document, expected one in a JSON file"),
+        "{}",
+        ran.stderr
+    );
+    assert!(!folder.path("two.json").exists());
+    folder.run("query .b[] in.json two.ndjson").silent();
+    assert_eq!(folder.read("two.ndjson"), b"1\n2\n");
+    folder.run("query --documents join .b[] in.json both.json").silent();
+    assert_eq!(folder.read("both.json"), b"[1,2]\n");
+    folder.run("query --only .c.d . in.json only.json").silent();
+    assert_eq!(folder.read("only.json"), b"{\"c\":{\"d\":3}}\n");
+    folder.write("bad.yaml", "a: 1\n---\na: x\n");
+    let ran = folder.run("query --bad skip .a+1 bad.yaml").status(0);
+    assert!(!ran.stderr.contains("no effect"), "{}", ran.stderr);
+    assert_eq!(ran.text(), "2\n");
+}
+
+#[test]
 fn the_flags_of_jq() {
     let folder = Folder::new();
     folder.write("people.ndjson", PEOPLE);

@@ -66,7 +66,8 @@ fn flags(arguments: impl Iterator<Item = String>) -> impl Iterator<Item = String
 }
 
 /// Returns a line for each flag among the arguments that changes nothing, because its formats are neither
-/// read nor written. `is_filtered` says whether a filter runs, whose own numbers follow `--numbers`.
+/// read nor written. `is_filtered` says whether a filter runs, whose own numbers follow `--numbers`, and which may fail on
+/// a document of any format.
 fn without_effect(
     arguments: impl Iterator<Item = String>,
     from: Form,
@@ -86,7 +87,7 @@ fn without_effect(
             Some(row) if row.opt == Opt::Seed && !has_sample => {
                 return Some("--seed has no effect without --sample".to_owned());
             }
-            Some(row) if row.opt == Opt::Numbers && is_filtered => return None,
+            Some(row) if matches!(row.opt, Opt::Numbers | Opt::Bad) && is_filtered => return None,
             Some(row) if !row.formats.is_empty() && !has_effect(row, from, written) => formats(row),
             None if flag.starts_with("parquet-") && to.is_none_or(|to| to.name() != "parquet") => {
                 "writing Parquet".to_owned()

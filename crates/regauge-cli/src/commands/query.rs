@@ -55,7 +55,7 @@ pub struct Query {
     #[arg(help_heading = "Filter", long, short, conflicts_with = "each")]
     pub null_input: bool,
     /// Write texts without quotes
-    #[arg(help_heading = "Output", long, short)]
+    #[arg(help_heading = "Output", long, short, alias = "raw")]
     pub raw_output: bool,
     /// Write each document on one line [default: unless the output is a terminal]
     #[arg(help_heading = "Output", long, short, conflicts_with_all = ["pretty", "json_indent"])]
@@ -136,10 +136,10 @@ pub fn run(arguments: &mut Query) -> Result {
         convert.input = "/dev/null".into();
         convert.reading.from = Some(Format::Ndjson.into());
     }
-    let pretty = take_form(convert, arguments.compact_output);
+    let (pretty, is_sequence) = take_form(convert, arguments.compact_output);
     let raw = arguments.raw_output;
     let adjust = |options: &mut Options| {
-        options.json_write.sequence = true;
+        options.json_write.sequence = is_sequence;
         options.json_write.raw_text = raw;
         if pretty {
             options.json_write.indent = Some(options.json_write.indent.unwrap_or(2));
@@ -205,8 +205,8 @@ fn text_of(path: &Path) -> Result<String> {
 }
 
 /// Chooses the format of the output and whether documents stay what they are; returns whether JSON
-/// is indented.
-fn take_form(convert: &mut Convert, compact: bool) -> bool {
+/// is indented, and whether it may be several documents: a file of JSON is one.
+fn take_form(convert: &mut Convert, compact: bool) -> (bool, bool) {
     if convert.documents == DocumentsArg::Auto {
         convert.documents = DocumentsArg::Keep;
     }
@@ -219,9 +219,10 @@ fn take_form(convert: &mut Convert, compact: bool) -> bool {
         convert.to = named.filter(|_| !is_stream(&convert.output)).or(Some(Format::Json.into()));
     }
     let is_json = convert.to.is_some_and(|to| to == Format::Json);
-    if is_json && !pretty && convert.reading.envelope != EnvelopeArg::Keep {
+    let is_sequence = is_stream(&convert.output);
+    if is_json && is_sequence && !pretty && convert.reading.envelope != EnvelopeArg::Keep {
         // The same bytes, which several threads can write. An envelope holds one document.
         convert.to = Some(Format::Ndjson.into());
     }
-    pretty && is_json
+    (pretty && is_json, is_sequence)
 }

@@ -1,7 +1,7 @@
 //! Paths as a user writes them: `a.b`, `$.items[*].price`, `$["two words"][0]`.
 //!
 //! ```text
-//! pattern = ["$"] step*               without the $, the first name needs no dot
+//! pattern = ["$" | "."] step*         the first name needs no dot
 //! step    = "." name | ".*" | "[" index "]" | "[*]" | "[]" | "[" '"' text '"' "]"
 //! name    = any characters but . [ ], which a backslash escapes
 //! ```
@@ -49,9 +49,10 @@ impl Pattern {
         let mut steps = Vec::new();
         let has_root = text.starts_with('$')
             && text[1..].chars().next().is_none_or(|c| matches!(c, '.' | '[') || Some(c) == end);
-        if has_root {
+        // The jq language writes `.[0]`, and a dot before the first name.
+        if has_root || text.starts_with(".[") {
             parser.at = 1;
-        } else if parser.peek() != Some('[') {
+        } else if parser.peek() != Some('[') && !parser.begins_with_dot() {
             steps.push(parser.name()?);
         }
         loop {
@@ -86,6 +87,12 @@ impl Parser<'_> {
         let c = self.peek()?;
         self.at += c.len_utf8();
         Some(c)
+    }
+
+    /// Returns whether a dot and a name come first.
+    fn begins_with_dot(&self) -> bool {
+        let mut chars = self.text.chars();
+        chars.next() == Some('.') && chars.next().is_some_and(|c| c != '.' && Some(c) != self.end)
     }
 
     /// Describes what was found at the current place instead of what was expected.
@@ -244,6 +251,9 @@ mod tests {
             ("a", "$.a"),
             ("$.a", "$.a"),
             ("a.b", "$.a.b"),
+            (".a.b", "$.a.b"),
+            (".[0].a", "$[0].a"),
+            (".items[]", "$.items[*]"),
             ("$[0].a", "$[0].a"),
             ("[3]", "$[3]"),
             ("[]", "$[*]"),
@@ -286,7 +296,8 @@ mod tests {
         for (text, expected) in [
             ("", "found an empty name: found the end after character 0, expected a name"),
             ("a..b", "found an empty name: found '.' at character 3"),
-            (".a", "found an empty name: found '.' at character 1"),
+            (".", "found an empty name: found '.' at character 1"),
+            ("..a", "found an empty name: found '.' at character 1"),
             ("a.", "found an empty name: found the end after character 2"),
             ("a[x]", "found 'x' at character 3, expected an index"),
             ("é[3", "found the end after character 3, expected ]"),
