@@ -293,7 +293,15 @@ pub fn read_options(options: &mut Options, reading: &Reading) {
 /// # Errors
 /// `Usage` if rules of the selection contradict each other.
 pub fn options(arguments: &Convert, source: &Source, to: Format) -> Result<Options> {
-    let mut options = Options::new(source.format, to);
+    let mut options = asked(arguments, source.format, to)?;
+    let small = source.compression.is_none() && source.size.is_some_and(|size| size < SMALL_BYTES);
+    options.jobs = if small { 1 } else { threads(arguments.reading.jobs) };
+    Ok(options)
+}
+
+/// The same, for an input that is not looked at.
+pub fn asked(arguments: &Convert, from: Format, to: Format) -> Result<Options> {
+    let mut options = Options::new(from, to);
     read_options(&mut options, &arguments.reading);
     options.on_loss = arguments.on_loss.into();
     options.unwrap = arguments.unwrap;
@@ -315,8 +323,6 @@ pub fn options(arguments: &Convert, source: &Source, to: Format) -> Result<Optio
     options.marc.write_charset = arguments.marc_write_charset;
     options.marc.oversize = arguments.marc_oversize;
     options.marc.compact = arguments.marc_compact;
-    let small = source.compression.is_none() && source.size.is_some_and(|size| size < SMALL_BYTES);
-    options.jobs = if small { 1 } else { threads(arguments.reading.jobs) };
     Ok(options)
 }
 

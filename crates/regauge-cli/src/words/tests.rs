@@ -4,8 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use clap::{FromArgMatches as _, Parser as _};
+use regauge::Format;
 use regauge::hint::literals;
-use regauge::options::{OPTIONS, Takes};
+use regauge::options::{OPTIONS, Opt, Setting, Takes};
 
 use super::*;
 
@@ -50,6 +51,52 @@ fn the_table_of_options_is_what_convert_takes() {
         assert!(known != own.contains(&flag.as_str()), "--{flag}");
     }
 }
+
+/// A flag sets what [`Options::set`] sets for Python and Ruby.
+#[test]
+fn a_flag_sets_what_its_option_sets() {
+    let asked = |words: &[&str]| {
+        let words = ["regauge", "convert"].iter().chain(words).chain(&["a.json", "b.json"]);
+        let crate::args::Command::Convert(convert) = Cli::try_parse_from(words).unwrap().command
+        else {
+            panic!("not convert")
+        };
+        crate::commands::convert::asked(&convert, Format::Json, Format::Json).unwrap()
+    };
+    let (mut compared, mut wrong) = (0, Vec::new());
+    for row in OPTIONS.iter().filter(|row| !OF_THE_COMMAND.contains(&row.opt)) {
+        let Some(name) = row.name(Language::Command) else { continue };
+        let flag = format!("--{name}");
+        let (most, word);
+        let given: Vec<(Vec<&str>, Setting<'_>)> = match row.takes {
+            Takes::Switch => vec![(vec![&flag], Setting::Switch(true))],
+            Takes::Words(words) => {
+                let of = |one: &&'static str| {
+                    (vec![flag.as_str(), row.word(Language::Command, one)], Setting::Word(one))
+                };
+                words.iter().map(of).collect()
+            }
+            Takes::Number(_, bound) => {
+                most = bound.min(7);
+                word = most.to_string();
+                vec![(vec![&flag, &word], Setting::Number(most))]
+            }
+            _ => continue,
+        };
+        for (words, setting) in given {
+            let mut set = asked(&[]);
+            assert!(set.set(row.opt, setting), "{words:?}");
+            let is_same = format!("{:?}", asked(&words)) == format!("{set:?}");
+            wrong.extend((!is_same).then(|| words.join(" ")));
+            compared += 1;
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+    assert!(compared > 50, "{compared}");
+}
+
+/// What is skipped is kept if a file takes it, on other surfaces always; and how many threads there are depends on the input.
+const OF_THE_COMMAND: &[Opt] = &[Opt::Bad, Opt::Jobs];
 
 /// Options that share a name with a row of the table, but not its meaning.
 const OTHERS: &[&str] = &[

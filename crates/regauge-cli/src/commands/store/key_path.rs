@@ -120,7 +120,8 @@ mod tests {
         assert_eq!(names("id.bioguide").unwrap(), "id|bioguide");
         assert_eq!(names(r"a\.b.c\\d").unwrap(), r"a.b|c\d");
         assert_eq!(names("two words. x").unwrap(), "two words| x");
-        for wrong in ["", ".", "a.", ".a", "a..b"] {
+        assert_eq!(names(".id.bioguide").unwrap(), "id|bioguide");
+        for wrong in ["", ".", "a.", "..a", "a..b"] {
             assert!(names(wrong).unwrap_err().contains("empty name"), "{wrong}");
         }
         assert_eq!(names("$.id[\"k y\"]").unwrap(), "id|k y");
