@@ -74,6 +74,8 @@ fn a_file_of_json_is_one_document() {
     assert_eq!(folder.read("both.json"), b"[1,2]\n");
     folder.run("query --only .c.d . in.json only.json").silent();
     assert_eq!(folder.read("only.json"), b"{\"c\":{\"d\":3}}\n");
+    let ran = folder.run("query .c in.json one.json two.json").status(2);
+    assert!(ran.stderr.contains("found a third file, two.json: query reads one"), "{}", ran.stderr);
     folder.write("bad.yaml", "a: 1\n---\na: x\n");
     let ran = folder.run("query --bad skip .a+1 bad.yaml").status(0);
     assert!(!ran.stderr.contains("no effect"), "{}", ran.stderr);

@@ -20,6 +20,9 @@ module Regauge
     # The classes of Ruby's library that only hold data, for use with `permit:`.
     CORE = [::Time, ::Date, ::DateTime, ::Set, ::Rational, ::Complex, ::Range, ::Regexp].freeze
 
+    HASH_DEFAULT = ::Hash.instance_method(:default)
+    private_constant :HASH_DEFAULT
+
     # An object of a class that was not built.
     class Object
       # @return [String] the name of the class or module in the document
@@ -131,6 +134,13 @@ module Regauge
           seen[one] = true
           waiting.concat(inside.compact)
         end
+      end
+
+      # Returns what Hash's own `default` does, whatever a subclass has.
+      #
+      # @api private
+      def hash_default(hash)
+        HASH_DEFAULT.bind_call(hash)
       end
 
       # Builds the value of a type in a document, as far as that is permitted.

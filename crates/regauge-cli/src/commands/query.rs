@@ -73,7 +73,7 @@ pub struct Query {
     #[command(flatten)]
     pub convert: Convert,
     /// With --in-place: more files to change
-    #[arg(value_name = "FILE", requires = "in_place")]
+    #[arg(value_name = "FILE")]
     pub more: Vec<PathBuf>,
 }
 
@@ -125,6 +125,13 @@ pub fn adapt(command: clap::Command) -> clap::Command {
 pub fn run(arguments: &mut Query) -> Result {
     if arguments.in_place {
         return in_place::run(arguments);
+    }
+    if let Some(third) = arguments.more.first() {
+        return Err(Failure::usage(format!(
+            "found a third file, {}: query reads one and writes one; join several with `cat`, if they are of one format, \
+             or change them with --in-place",
+            third.display()
+        )));
     }
     take_filter(arguments)?;
     let stage = arguments.convert.filter.stage(settings(arguments))?;

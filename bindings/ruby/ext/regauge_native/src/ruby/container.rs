@@ -173,12 +173,15 @@ pub fn find_hash_default() -> Result<(), Jump> {
     Ok(())
 }
 
-/// Returns the default value of a hash without a default procedure; `None` if it cannot be
-/// determined.
+/// Returns the default value of a hash without a default procedure.
 #[inline]
 pub fn hash_default(hash: VALUE) -> Option<VALUE> {
     match DEFAULT_WORD.load(std::sync::atomic::Ordering::Relaxed) {
-        0 => None,
+        // Hash's own method, whatever the class of this one has: no code of a program runs.
+        0 => {
+            let names = crate::names::names();
+            call(names.own_marshal, names.id_hash_default, &[hash]).ok()
+        }
         // SAFETY: callers pass hashes, and `find_hash_default` determined where it is.
         index => Some(unsafe { *(hash as *const VALUE).add(index) }),
     }
