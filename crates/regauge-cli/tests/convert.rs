@@ -460,3 +460,20 @@ fn tables_are_read_and_written() {
     let ran = folder.run("convert json.csv out.json --force").status(2);
     assert!(ran.stderr.contains("looks like JSON"), "{}", ran.stderr);
 }
+
+/// The file of broken rows is a table, whichever row is the first of them.
+#[test]
+fn csv_of_broken_rows() {
+    let folder = Folder::new();
+    let broken = "\"a\";b\r\nbad\r\n3;4;5\r\n";
+    for (number, rows) in ["1;2\r\nbad\r\n3;4;5\r\n", "bad\r\n1;2\r\n3;4;5\r\n"].iter().enumerate()
+    {
+        folder.write("in.csv", format!("\"a\";b\r\n{rows}"));
+        let kept = format!("kept{number}.csv");
+        let report = format!("--report report{number}.json");
+        folder.run(&format!("convert in.csv out.csv --force --bad {kept} {report}")).status(0);
+        assert_eq!(folder.text(&kept), broken);
+        assert_eq!(folder.text("out.csv"), "a,b\n1,2\n");
+    }
+    assert!(folder.text("report0.json").replace(' ', "").contains("\"bytes\":5"));
+}

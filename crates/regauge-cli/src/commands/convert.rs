@@ -175,6 +175,7 @@ impl Aside {
             meter.aside(|| say(name, words::text(error)));
         }
         if let Some((_, outlet)) = &mut self.bad {
+            outlet.write(&one.head)?;
             outlet.write(&one.bytes)?;
         }
         match &mut self.report {

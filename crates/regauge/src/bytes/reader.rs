@@ -86,6 +86,12 @@ pub trait Parse {
         None
     }
 
+    /// Returns the bytes in front of the first record that every record needs to be read: the header of a
+    /// table.
+    fn head(&self) -> &[u8] {
+        &[]
+    }
+
     /// Returns the format that errors name: [`FORMAT`](Parse::FORMAT), or a framing of it.
     fn format(&self) -> Format {
         Self::FORMAT
@@ -114,17 +120,25 @@ pub struct Skipped {
     pub continues: bool,
     /// The offset of the bytes in the input.
     pub offset: u64,
+    /// What goes in front of the bytes in a file of broken records: for the first of them, the header of a
+    /// table. It is part of the bytes if the first record of the input is broken.
+    pub head: Vec<u8>,
     /// The raw bytes, up to where the next record begins.
     pub bytes: Vec<u8>,
 }
 
 impl Skipped {
+    /// A broken record that begins at `offset`; more of one if there is no error.
+    fn at(offset: u64, error: Option<Error>, head: Vec<u8>) -> Skipped {
+        Skipped { continues: error.is_none(), error, offset, head, bytes: Vec::new() }
+    }
+
     /// Adds bytes. Hands over pieces of [`WINDOW_BYTES`], so that no long record is held twice.
     fn add(&mut self, bytes: &[u8], take: &mut dyn FnMut(Skipped) -> Result) -> Result {
         for bytes in bytes.chunks(WINDOW_BYTES) {
             if self.bytes.len() >= WINDOW_BYTES {
                 let offset = self.offset + self.bytes.len() as u64;
-                let next = Skipped { error: None, continues: true, offset, bytes: Vec::new() };
+                let next = Skipped::at(offset, None, Vec::new());
                 take(std::mem::replace(self, next))?;
             }
             self.bytes.extend_from_slice(bytes);
@@ -154,6 +168,7 @@ pub struct Reader<'a, P> {
     keep_record: bool,
     /// Whether broken records may be passed over.
     skips: bool,
+    has_skipped: bool,
     /// Whether the rest of the input was skipped, within a document.
     is_over: bool,
 }
@@ -171,6 +186,7 @@ impl<'a, P: Parse> Reader<'a, P> {
             records: 0,
             keep_record: false,
             skips: false,
+            has_skipped: false,
             is_over: false,
         }
     }
@@ -360,8 +376,7 @@ impl<'a, P: Parse> Reader<'a, P> {
         if matches!(error.kind(), ErrorKind::Io | ErrorKind::Refused) || !self.skips {
             return Err(error);
         }
-        let offset = self.origin;
-        let mut piece = Skipped { error: Some(error), continues: false, offset, bytes: Vec::new() };
+        let mut piece = Skipped::at(self.origin, Some(error), self.take_head());
         loop {
             let (bytes, last) = match &self.input {
                 Input::Slice(bytes) => (*bytes, true),
@@ -413,7 +428,7 @@ impl<P: Parse> Reader<'_, P> {
     /// # Errors
     /// `error` with its place, unless `skip` is set and the error concerns a single record.
     #[cold]
-    pub fn reject(&self, error: Error, skip: bool) -> Result<Skipped> {
+    pub fn reject(&mut self, error: Error, skip: bool) -> Result<Skipped> {
         let io = error.kind() == ErrorKind::Io;
         let error = if io {
             error
@@ -429,12 +444,20 @@ impl<P: Parse> Reader<'_, P> {
         if io || !skip || error.kind() == ErrorKind::Refused {
             return Err(error);
         }
+        let head = self.take_head();
         let bytes = match &self.input {
             Input::Slice(bytes) => &bytes[self.start..self.pos],
             Input::Stream { buffer, .. } => &buffer[self.start..self.pos],
         };
-        let offset = self.origin;
-        Ok(Skipped { error: Some(error), continues: false, offset, bytes: bytes.to_vec() })
+        Ok(Skipped { bytes: bytes.to_vec(), ..Skipped::at(self.origin, Some(error), head) })
+    }
+
+    /// Returns the head for the first broken record. The first record of the input begins with it.
+    fn take_head(&mut self) -> Vec<u8> {
+        match std::mem::replace(&mut self.has_skipped, true) || self.origin == 0 {
+            true => Vec::new(),
+            false => self.parser.head().to_vec(),
+        }
     }
 }
 

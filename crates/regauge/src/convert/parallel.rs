@@ -554,7 +554,8 @@ fn give_again(at: &dyn ReadAt, mut piece: Skipped, length: u64, on_bad: &mut OnB
         };
         bytes.truncate(got);
         let offset = piece.offset + got as u64;
-        let next = Skipped { error: None, continues: true, offset, bytes: Vec::new() };
+        let next =
+            Skipped { error: None, continues: true, offset, head: Vec::new(), bytes: Vec::new() };
         on_bad(Skipped { bytes, ..std::mem::replace(&mut piece, next) })?;
     }
     Ok(())

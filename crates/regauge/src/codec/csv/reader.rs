@@ -57,6 +57,8 @@ struct Header {
     names: Vec<Box<str>>,
     places: HashMap<Box<str>, usize>,
     bytes: u64,
+    /// The line as it stands in the file.
+    raw: Vec<u8>,
 }
 
 impl Parser {
@@ -95,6 +97,7 @@ impl Parser {
         }
         if head.starts_with(MARK.as_bytes()) {
             *pos += MARK.len();
+            self.header.raw.extend_from_slice(MARK.as_bytes());
         }
         self.place = match self.options {
             Options { header: true, delimiter: None, .. } if self.format == Format::Csv => {
@@ -134,6 +137,7 @@ impl Parser {
             let Some(field) = self.scanner.field(bytes, *pos, last)? else { return Ok(false) };
             let name = text(bytes, &field, &mut self.unescaped)?;
             self.header.add(name, &self.limits).map_err(|error| error.at(*pos as u64))?;
+            self.header.raw.extend_from_slice(&bytes[*pos..field.next]);
             self.fields += 1;
             *pos = field.next;
             if field.is_last {
@@ -300,6 +304,13 @@ impl Parse for Parser {
                 self.skipper = Some(skipper);
                 Resync::Past(bytes.len())
             }
+        }
+    }
+
+    fn head(&self) -> &[u8] {
+        match self.options.header {
+            true => &self.header.raw,
+            false => &[],
         }
     }
 

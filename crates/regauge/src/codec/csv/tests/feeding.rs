@@ -3,9 +3,7 @@
 use regauge_testdata::Random;
 
 use super::*;
-use crate::convert::Input;
 use crate::policy::event::recorder::Pieces;
-use crate::{StreamOutput, convert};
 
 /// How the bytes come.
 #[derive(Clone, Copy)]
@@ -26,7 +24,7 @@ fn outcome(bytes: &[u8], feed: Feed, options: &All) -> String {
     let mut bad = Vec::new();
     let mut on_bad = |piece: crate::reader::Skipped| {
         let error = piece.error.map(|error| (error.kind(), error.offset(), error.record()));
-        bad.push((error, piece.offset, piece.bytes));
+        bad.push((error, piece.offset, piece.head, piece.bytes));
         Ok(())
     };
     let ran = convert(input, StreamOutput::new(&mut output), options, &mut on_bad);

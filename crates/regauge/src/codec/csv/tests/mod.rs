@@ -5,9 +5,10 @@ mod oracles;
 mod writing;
 
 use super::*;
+use crate::convert::Input;
 use crate::model::limits::Limits;
 use crate::model::value::Value;
-use crate::{ErrorKind, OnLoss, Options as All, convert_bytes, read_values};
+use crate::{ErrorKind, OnLoss, Options as All, StreamOutput, convert, convert_bytes, read_values};
 
 fn text(text: &str) -> Value {
     Value::Text(text.to_owned())
@@ -283,6 +284,29 @@ fn broken_rows_are_skipped() {
     ];
     let bad: Vec<_> = bad.iter().map(|(at, text)| (*at, text.as_str())).collect();
     assert_eq!(bad, expected);
+}
+
+/// The header goes in front of the first broken row, whichever that is.
+#[test]
+fn the_head_of_broken_rows() {
+    let kept = |input: &[u8], header: bool| {
+        let mut options = options(Format::Csv, Format::Ndjson);
+        (options.skip_bad, options.csv.header) = (true, header);
+        let (mut output, mut kept) = (Vec::new(), Vec::new());
+        let mut on_bad = |piece: crate::reader::Skipped| {
+            kept.extend(piece.head);
+            kept.extend(piece.bytes);
+            Ok(())
+        };
+        let output = StreamOutput::new(&mut output);
+        convert(Input::Bytes(input), output, &options, &mut on_bad).unwrap();
+        String::from_utf8(kept).unwrap()
+    };
+    assert_eq!(kept(b"a,b\n1,2\n3\n4,5\n6\n", true), "a,b\n3\n6\n");
+    assert_eq!(kept(b"a,b\n3\n1,2\n6\n", true), "a,b\n3\n6\n");
+    let marked = "\u{FEFF}\"a\";b\r\n1;2\r\n3\r\n";
+    assert_eq!(kept(marked.as_bytes(), true), "\u{FEFF}\"a\";b\r\n3\r\n");
+    assert_eq!(kept(b"a,b\n1,2\n3\n", false), "3\n");
 }
 
 #[test]
