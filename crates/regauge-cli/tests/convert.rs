@@ -461,6 +461,38 @@ fn tables_are_read_and_written() {
     assert!(ran.stderr.contains("looks like JSON"), "{}", ran.stderr);
 }
 
+/// A CSV file whose rows are all left out keeps its header.
+#[test]
+fn csv_without_rows() {
+    let folder = Folder::new();
+    folder.write("header.csv", "a,b\n");
+    folder.write("rows.csv", "a,b\n1,2\n3,4\n");
+    folder.write("bad.csv", "a,b\n1\n2\n");
+    folder.write("empty.ndjson", "");
+    for (arguments, expected) in [
+        ("convert header.csv out.csv", "a,b\n"),
+        ("convert header.csv out.tsv --on-loss wrap --rename b=c", "a\tc\n"),
+        ("convert header.csv out.csv --only b --report report.json", "b\n"),
+        ("convert header.csv out.csv --head 1", "a,b\n"),
+        ("convert bad.csv out.csv --bad skip", "a,b\n"),
+        ("query select(false) rows.csv out.csv", "a,b\n"),
+        ("query {x:.a} header.csv out.csv", "a,b\n"),
+        ("query {x:.a} rows.csv out.csv", "x\n1\n3\n"),
+        ("query -s .[] rows.csv out.csv", "a,b\n1,2\n3,4\n"),
+        ("query -s map({x:.a})[] rows.csv out.csv", "x\n1\n3\n"),
+        ("convert empty.ndjson out.csv", ""),
+        ("convert header.csv out.csv --csv-header no", "a,b\n"),
+        ("convert header.csv out.ndjson", ""),
+    ] {
+        folder.run(&format!("{arguments} --force")).status(0);
+        let output = if arguments.contains(".tsv") { "out.tsv" } else { "out.csv" };
+        let output = if arguments.contains("out.ndjson") { "out.ndjson" } else { output };
+        assert_eq!(folder.text(output), expected, "{arguments}");
+    }
+    let piped = folder.feed("convert - - --from csv --to csv", b"a;b\n");
+    assert_eq!(piped.text(), "a,b\n");
+}
+
 /// The file of broken rows is a table, whichever row is the first of them.
 #[test]
 fn csv_of_broken_rows() {

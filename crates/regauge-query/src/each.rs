@@ -352,4 +352,8 @@ impl Writer for Walk<'_> {
         self.open.clear();
         self.through.rollback();
     }
+
+    fn columns(&mut self, row: &Value) -> Result {
+        self.through.columns(row)
+    }
 }

@@ -242,4 +242,8 @@ impl Writer for Through<'_> {
         self.builder.clear();
         self.inner.rollback();
     }
+
+    fn columns(&mut self, row: &Value) -> Result {
+        self.inner.columns(row)
+    }
 }

@@ -10,6 +10,7 @@ use std::io::Read;
 use crate::model::format::{Format, Framing};
 use crate::model::hint::Hint;
 use crate::model::limits::{Limit, Limits};
+use crate::model::value::Value;
 use crate::policy::event::{Sink, Source};
 use crate::{Error, ErrorKind, Result};
 
@@ -83,6 +84,11 @@ pub trait Parse {
     /// Returns the identifier of the current record (field 001 of a MARC record), if it has been
     /// read.
     fn record_id(&self) -> Option<&str> {
+        None
+    }
+
+    /// Returns the columns of a table, once they have been read, as a row of empty text.
+    fn columns(&self) -> Option<Value> {
         None
     }
 

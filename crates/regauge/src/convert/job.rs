@@ -166,7 +166,8 @@ impl Job<'_> {
             pick => (u64::MAX, pick),
         };
         let taken = Taken::default();
-        let run = Loop { skip_bad: options.skip_bad, most, taken: &taken };
+        let has_columns = options.from.is_table() && options.to.is_table();
+        let run = Loop { skip_bad: options.skip_bad, has_columns, most, taken: &taken };
         let plan = self.plan()?;
         let marks = Marks::new(plan.as_ref());
         let is_read_plainly = pick.is_none() && !self.adapts_reader();
@@ -334,6 +335,8 @@ fn all_bad(error: Error, ran: &Ran, first: &str) -> Error {
 /// The main loop.
 struct Loop<'t> {
     skip_bad: bool,
+    /// Whether reader and writer have tables.
+    has_columns: bool,
     /// The number of documents after which it ends.
     most: u64,
     /// What an adapter that picks documents has to say.
@@ -389,12 +392,26 @@ impl Loop<'_> {
             writer.rollback();
             ran.bad_records += 1;
         }
-        let finished = writer.finish();
+        let finished = self.finish(reader, writer);
         finished.map_err(|error| match first_bad {
             Some(first) if reader.records() == ran.bad_records => all_bad(error, &ran, &first),
             _ => error,
         })?;
         Ok(ran)
+    }
+
+    /// Ends the output, after telling the writer which columns there were.
+    fn finish<P: Parse, W: Writer + ?Sized>(
+        &self,
+        reader: &Reader<'_, P>,
+        writer: &mut W,
+    ) -> Result {
+        if self.has_columns
+            && let Some(row) = reader.parser().columns()
+        {
+            writer.columns(&row)?;
+        }
+        writer.finish()
     }
 }
 

@@ -271,7 +271,7 @@ impl Sink for Adapter<'_> {
 }
 
 impl Writer for Adapter<'_> {
-    forward!(end_document finish checkpoint);
+    forward!(end_document finish checkpoint columns);
 
     fn rollback(&mut self) {
         self.opened.clear();

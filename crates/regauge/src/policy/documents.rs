@@ -146,7 +146,7 @@ impl<S: Writer> Sink for Split<S> {
 }
 
 impl<S: Writer> Writer for Split<S> {
-    forward!(finish checkpoint);
+    forward!(finish checkpoint columns);
 
     fn end_document(&mut self) -> Result {
         if std::mem::take(&mut self.splits) { Ok(()) } else { self.inner.end_document() }
@@ -336,7 +336,7 @@ impl<S: Sink> Sink for Duplicates<S> {
 }
 
 impl<S: Writer> Writer for Duplicates<S> {
-    forward!(end_document finish checkpoint);
+    forward!(end_document finish checkpoint columns);
 
     fn rollback(&mut self) {
         self.maps.clear();

@@ -195,6 +195,16 @@ pub trait Writer: Sink {
     /// leaves no trace.
     fn rollback(&mut self);
 
+    /// Receives the columns of the source as a row of empty text, before [`finish`](Writer::finish): a table
+    /// without rows has a header of its own. Other writers ignore it.
+    ///
+    /// # Errors
+    /// The sink's own, about the names.
+    fn columns(&mut self, row: &Value) -> Result {
+        let _ = row;
+        Ok(())
+    }
+
     /// Returns the path of the current value, if the writer tracks it: see
     /// [`crate::policy::track::Tracker`].
     fn path(&self) -> Option<crate::model::path::Path> {
@@ -374,6 +384,11 @@ macro_rules! forward {
             self.inner.rollback()
         }
     };
+    (@ columns) => {
+        fn columns(&mut self, row: &$crate::Value) -> $crate::Result {
+            self.inner.columns(row)
+        }
+    };
 }
 
 /// Defines the events of plain values, each of which goes through `self.leaf`.
@@ -522,6 +537,9 @@ macro_rules! pointer {
             }
             fn rollback(&mut self) {
                 (**self).rollback();
+            }
+            fn columns(&mut self, row: &Value) -> Result {
+                (**self).columns(row)
             }
             fn path(&self) -> Option<crate::model::path::Path> {
                 (**self).path()

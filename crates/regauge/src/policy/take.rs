@@ -239,6 +239,8 @@ impl<S: Writer> Sink for Take<'_, S> {
 }
 
 impl<S: Writer> Writer for Take<'_, S> {
+    forward!(columns);
+
     /// A count writes nothing, and JSON lacks a document then.
     fn finish(&mut self) -> Result {
         if self.pick == Pick::Count { Ok(()) } else { self.inner.finish() }

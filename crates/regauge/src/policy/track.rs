@@ -3,7 +3,7 @@
 use crate::Result;
 use crate::model::path::{Path, Step};
 use crate::model::value::Value;
-use crate::policy::event::{BigInt, Ext, Sink, Type, Writer};
+use crate::policy::event::{BigInt, Ext, Sink, Type, Writer, forward};
 use crate::policy::fidelity::Fidelity;
 
 /// A sink adapter that tracks the current position: it passes every event on, keeps the path of the
@@ -183,6 +183,8 @@ impl<S: Sink> Sink for Tracker<S> {
 }
 
 impl<S: Writer> Writer for Tracker<S> {
+    forward!(columns);
+
     fn end_document(&mut self) -> Result {
         self.inner.end_document()
     }

@@ -80,6 +80,10 @@ impl<F: FnMut(&Tape, &mut dyn Writer) -> Result> Writer for Whole<'_, F> {
         self.inner.rollback();
     }
 
+    fn columns(&mut self, row: &Value) -> Result {
+        self.inner.columns(row)
+    }
+
     fn path(&self) -> Option<Path> {
         self.inner.path()
     }

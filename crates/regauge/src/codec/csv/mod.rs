@@ -17,8 +17,7 @@
 //! - The types of fields, and what else a field stands for, are in `docs/formats/csv.md`.
 //!
 //! # What a round trip loses
-//! Which fields are in quotes, the end of lines, blank lines, the byte order mark; the header of a table
-//! without rows.
+//! Which fields are in quotes, the end of lines, blank lines, the byte order mark.
 
 mod faults;
 mod flatten;

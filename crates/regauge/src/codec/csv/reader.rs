@@ -307,6 +307,13 @@ impl Parse for Parser {
         }
     }
 
+    fn columns(&self) -> Option<Value> {
+        let empty = || Value::Text(String::new());
+        let names = self.header.names.iter();
+        let row: Vec<_> = names.map(|name| (Value::Text(name.to_string()), empty())).collect();
+        (!row.is_empty()).then_some(Value::Map(row))
+    }
+
     fn head(&self) -> &[u8] {
         match self.options.header {
             true => &self.header.raw,

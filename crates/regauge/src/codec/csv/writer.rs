@@ -35,6 +35,8 @@ pub struct Writer<'o> {
     flatten: Flatten,
     /// A map or an array that becomes one field, and how many containers are open in it.
     held: Option<(Builder, usize)>,
+    /// The columns of the source, as a row, for a table without rows.
+    source: Option<Value>,
     /// Whether a rollback returns to a place after the first row.
     had_columns: bool,
 }
@@ -66,6 +68,7 @@ impl<'o> Writer<'o> {
             column: None,
             flatten: Flatten::default(),
             held: None,
+            source: None,
             had_columns: false,
         }
     }
@@ -367,17 +370,32 @@ impl<'o> Writer<'o> {
         }
         Ok(())
     }
+
+    /// Fixes the columns by the first row, and writes the header.
+    fn begin_table(&mut self) -> Result {
+        let has_names = self.columns.are_named();
+        self.columns.fix(self.row.width(), has_names);
+        match has_names && self.options.header {
+            true => self.columns.write(&mut self.out, self.delimiter),
+            false => Ok(()),
+        }
+    }
+
+    /// Writes the header of a table without rows.
+    fn header_alone(&mut self, row: &Value) -> Result {
+        row.drive(self)?;
+        match self.row.width() {
+            0 => Ok(()),
+            _ => self.begin_table(),
+        }
+    }
 }
 
 impl crate::Writer for Writer<'_> {
     fn end_document(&mut self) -> Result {
         self.check_row()?;
         if self.columns.width().is_none() {
-            let has_names = self.columns.are_named();
-            self.columns.fix(self.row.width(), has_names);
-            if has_names && self.options.header {
-                self.columns.write(&mut self.out, self.delimiter)?;
-            }
+            self.begin_table()?;
         } else if self.row.is_disordered() {
             let found = "the keys of a row in another order than those of the first".to_owned();
             self.lose(LossKind::Key, found, "them in that order")?;
@@ -385,7 +403,17 @@ impl crate::Writer for Writer<'_> {
         self.row.write(&mut self.out, self.delimiter)
     }
 
+    fn columns(&mut self, row: &Value) -> Result {
+        // Written at the end: a filter may send its first row there.
+        let is_row = matches!(row, Value::Map(_));
+        self.source = (is_row && self.columns.width().is_none()).then(|| row.clone());
+        Ok(())
+    }
+
     fn finish(&mut self) -> Result {
+        if let Some(row) = self.source.take().filter(|_| self.columns.width().is_none()) {
+            self.header_alone(&row)?;
+        }
         self.out.finish()
     }
 

@@ -96,6 +96,11 @@ impl<S: Sink> Sink for Escape<S> {
 impl<S: Writer> Writer for Escape<S> {
     forward!(end_document finish checkpoint);
 
+    fn columns(&mut self, row: &Value) -> Result {
+        let mut changed = Builder::new(&Limits::NONE);
+        row.drive(&mut Escape::new(&mut changed))?;
+        changed.take().map_or(Ok(()), |row| self.inner.columns(&row))
+    }
     fn rollback(&mut self) {
         self.stack.clear();
         self.inner.rollback();

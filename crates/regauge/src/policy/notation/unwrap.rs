@@ -416,6 +416,13 @@ impl<S: Sink> Sink for Unwrap<S> {
 impl<S: Writer> Writer for Unwrap<S> {
     forward!(end_document finish checkpoint);
 
+    fn columns(&mut self, row: &Value) -> Result {
+        let mut changed = Builder::new(&self.limits);
+        // Names of the notation without its values are names: no row says what they stand for.
+        let is_undone = row.drive(&mut Unwrap::new(&mut changed, &self.limits)).is_ok();
+        let changed = changed.take().filter(|_| is_undone);
+        self.inner.columns(changed.as_ref().unwrap_or(row))
+    }
     fn rollback(&mut self) {
         self.stack.clear();
         (self.fresh, self.opening, self.capture) = (None, None, None);

@@ -388,7 +388,7 @@ impl<S: Sink> Sink for FromExtended<S> {
 }
 
 impl<S: Writer> Writer for FromExtended<S> {
-    forward!(end_document finish checkpoint);
+    forward!(end_document finish checkpoint columns);
 
     fn rollback(&mut self) {
         (self.fresh, self.capture) = (None, None);

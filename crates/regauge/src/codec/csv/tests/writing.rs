@@ -1,9 +1,9 @@
 //! What is written, and what is not.
 
 use super::*;
-use crate::convert::Input;
+use crate::convert::{Action, Rule, convert_counted};
+use crate::model::path::Pattern;
 use crate::policy::fidelity::LossKind;
-use crate::{StreamOutput, convert};
 
 fn written(json: &str, options: &All) -> Result<(String, Vec<(LossKind, u64)>), crate::Error> {
     let mut output = Vec::new();
@@ -224,4 +224,44 @@ fn a_rollback_forgets_the_columns() {
     let summary = convert(Input::Bytes(lines), to, &options, &mut |_| Ok(())).unwrap();
     assert_eq!((summary.documents, summary.bad_records), (2, 2));
     assert_eq!(output, b"a,b\n1,2\n4,5\n");
+}
+
+/// A table without rows keeps its header, unless the names are unknown.
+#[test]
+fn a_header_alone() {
+    let convert = |input: &str, set: &dyn Fn(&mut All)| {
+        let mut options = options(Format::Csv, Format::Csv);
+        set(&mut options);
+        String::from_utf8(convert_bytes(input.as_bytes(), &options).unwrap()).unwrap()
+    };
+    assert_eq!(convert("a,b\n", &|_| {}), "a,b\n");
+    assert_eq!(convert("a;\"b,c\"", &|_| {}), "a,\"b,c\"\n");
+    assert_eq!(convert("\"\"\n", &|_| {}), "\"\"\n");
+    assert_eq!(convert("", &|_| {}), "");
+    assert_eq!(convert("a,b\n", &|options| options.to = Format::Tsv), "a\tb\n");
+    assert_eq!(convert("a,b\n1\n", &|options| options.skip_bad = true), "a,b\n");
+    assert_eq!(convert("a,b\n1\n2,3\n", &|options| options.skip_bad = true), "a,b\n2,3\n");
+    assert_eq!(convert("a,b\n", &|options| options.csv.types = Types::Infer), "a,b\n");
+    assert_eq!(convert("a,b\n", &|options| options.csv.nested = Nested::Flatten), "a,b\n");
+    let wrap = |options: &mut All| options.on_loss = OnLoss::Wrap;
+    assert_eq!(
+        convert("$key:1,b\n", &wrap),
+        convert("$key:1,b\n1,2\n", &wrap).replace("1,2\n", "")
+    );
+    let both = |options: &mut All| (options.on_loss, options.unwrap) = (OnLoss::Wrap, true);
+    assert_eq!(convert("$key:1,b\n", &both), "$key:1,b\n");
+    assert_eq!(convert("$literal\n", &both), "$literal\n");
+    assert_eq!(convert("", &|options| options.from = Format::Ndjson), "");
+}
+
+/// What a selection does to the rows, it does to the header.
+#[test]
+fn a_header_alone_that_is_selected() {
+    let mut options = options(Format::Csv, Format::Csv);
+    for (action, path) in [(Action::Drop, "a"), (Action::Rename("x".into()), "b")] {
+        options.select.add(Rule { action, path: Pattern::parse(path).unwrap() }).unwrap();
+    }
+    let (bytes, summary) = convert_counted(b"a,b,c\n", &options).unwrap();
+    assert_eq!(bytes, b"x,c\n");
+    assert_eq!(summary.matches.unmatched(&options.select).count(), 0);
 }

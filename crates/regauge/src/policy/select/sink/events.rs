@@ -2,8 +2,10 @@
 
 use super::{Given, Held, Kind, Mode, Select, symbol};
 use crate::Result;
+use crate::model::limits::Limits;
 use crate::model::value::Value;
 use crate::policy::event::{BigInt, Ext, ShortText, Sink, Type, Writer, forward};
+use crate::policy::tree::Builder;
 
 macro_rules! values {
     ($($name:ident($type:ty))*) => {
@@ -133,6 +135,11 @@ impl<S: Sink> Sink for Select<'_, S> {
 impl<S: Writer> Writer for Select<'_, S> {
     forward!(finish checkpoint);
 
+    fn columns(&mut self, row: &Value) -> Result {
+        let mut changed = Builder::new(&Limits::NONE);
+        row.drive(&mut Select::new(&mut changed, self.plan, self.marks))?;
+        changed.take().map_or(Ok(()), |row| self.inner.columns(&row))
+    }
     fn end_document(&mut self) -> Result {
         self.reset();
         self.inner.end_document()
