@@ -198,6 +198,24 @@ fn classes_and_tags_are_looked_through_and_kept() {
 }
 
 #[test]
+fn maps_inside_are_merged_whatever_their_types() {
+    let point = class("Point", Value::from_iter([("x", Value::Int(1))]));
+    let a = Value::from_iter([("a", point.clone())]);
+    let merged = |name: &str, pairs: &[(&str, i64)]| {
+        let pairs = pairs.iter().map(|(key, value)| (*key, Value::Int(*value)));
+        let map = Value::from_iter(pairs);
+        [Value::from_iter([("a", if name.is_empty() { map } else { class(name, map) })])]
+    };
+    assert_eq!(run(". * {a: {z: 1}}", &a), merged("Point", &[("x", 1), ("z", 1)]));
+    assert_eq!(run("{a: {x: 0, w: 1}} * .", &a), merged("Point", &[("x", 1), ("w", 1)]));
+    assert_eq!(run(". * {a: {z: 1}} | .a |= untyped", &a), merged("", &[("x", 1), ("z", 1)]));
+    let line = class("Line", Value::from_iter([("y", Value::Int(2))]));
+    let both = Value::from_iter([("a", a), ("b", Value::from_iter([("a", line)]))]);
+    assert_eq!(run(".a * .b", &both), merged("Line", &[("x", 1), ("y", 2)]));
+    assert_eq!(run("{a: 1} * .a", &both), [Value::from_iter([("a", point)])]);
+}
+
+#[test]
 fn symbols_bytes_and_keys_can_be_looked_at() {
     let map =
         Value::Map(vec![(symbol("name"), symbol("ada")), (Value::Int(1), Value::from("one"))]);

@@ -186,14 +186,23 @@ impl Sub for Val {
 /// Merges maps into maps; anything else is replaced.
 fn merge(a: &mut Map, b: &Map) {
     for (key, value) in b.pairs() {
-        match (a.take(key), value) {
+        let merged = match (a.take(key), value) {
             (Val::Map(mut old), Val::Map(new)) => {
                 merge(Rc::make_mut(&mut old), new);
-                a.insert(key.clone(), Val::Map(old));
+                Val::Map(old)
             }
-            _ => a.insert(key.clone(), value.clone()),
-        }
+            (old, new) => merged_typed(&old, new).unwrap_or_else(|| new.clone()),
+        };
+        a.insert(key.clone(), merged);
     }
+}
+
+/// Merges two maps with types around one or both of them. The result has the type of the second, or else of the first.
+fn merged_typed(old: &Val, new: &Val) -> Option<Val> {
+    let (mut merged, more) = (Rc::clone(old.map_ref()?), new.map_ref()?);
+    merge(Rc::make_mut(&mut merged), more);
+    let types = if matches!(new, Val::Map(_)) { old } else { new };
+    Some(types.around(Val::Map(merged)))
 }
 
 /// Repeats a text; a negative number of times gives null, as in jq.

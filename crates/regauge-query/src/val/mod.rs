@@ -247,6 +247,19 @@ impl Val {
         value
     }
 
+    /// Returns another value with the types that are around this one.
+    pub fn around(&self, inside: Val) -> Val {
+        match self {
+            Val::Rare(rare) => match &**rare {
+                Rare::Typed(class, old) => {
+                    Val::rare(Rare::Typed(class.clone(), old.around(inside)))
+                }
+                _ => inside,
+            },
+            _ => inside,
+        }
+    }
+
     /// Returns the text of a text or a symbol.
     pub fn text(&self) -> Option<&str> {
         match self.untyped() {
