@@ -144,6 +144,19 @@ fn an_error_names_its_document_and_follows_bad() {
     assert!(ran.stderr.contains("1 of 3 records were broken and skipped"), "{}", ran.stderr);
     assert_eq!(folder.text("out.ndjson"), "1\n5\n");
     assert_eq!(folder.text("bad.ndjson").trim(), "{\"a\":\"x\"}");
+    // The filter runs once over each document, and so shows it once.
+    for jobs in [1, 2] {
+        let ran = folder.run(&format!("query -j {jobs} debug|.a+1 in.ndjson")).status(1);
+        assert!(
+            ran.stderr.contains("record 2, byte 8 (line 2, column 1), at $:"),
+            "{}",
+            ran.stderr
+        );
+        assert_eq!(ran.stderr.matches("DEBUG").count(), 2, "{}", ran.stderr);
+    }
+    let ran = folder.run("query -s debug(1)|.x in.ndjson").status(1);
+    assert!(ran.stderr.contains("at $: the filter failed"), "{}", ran.stderr);
+    assert_eq!(ran.stderr.matches("DEBUG").count(), 1, "{}", ran.stderr);
     // Nothing half-written.
     folder.run("query .a*2-1 in.ndjson none.ndjson").status(1);
     assert!(!folder.path("none.ndjson").exists());
@@ -156,6 +169,8 @@ fn what_the_output_cannot_hold_follows_the_policy() {
     folder.write("in.msgpack", b"\x82\xa1a\xc4\x02\x00\xff\xa1b\x01");
     let ran = folder.run("query . in.msgpack").status(3);
     assert!(ran.stderr.contains("at $.a"), "{}", ran.stderr);
+    let ran = folder.run("query {x:[1,{y:.a}]} in.msgpack").status(3);
+    assert!(ran.stderr.contains("at $.x[1].y:"), "{}", ran.stderr);
     assert_eq!(folder.run("query .b in.msgpack").silent().text(), "1\n");
     assert_eq!(folder.run("query .a|bytes in.msgpack").silent().text(), "[0,255]\n");
     let ran = folder.run("query .a in.msgpack --on-loss wrap").silent();
@@ -200,6 +215,15 @@ fn each_runs_over_the_elements_of_one_document() {
         "{}",
         ran.stderr
     );
+    for (each, filter, place) in [
+        (".data.items[]", ".id|select(.==2)+[]", "at $.data.items[1]:"),
+        (".data[][]", ".n+1", "at $.data.items[0]:"),
+        (".x[].y", ".", "at $.x[0]:"),
+        (".data[]", ".[0]", "at $.data.z:"),
+    ] {
+        let ran = folder.run(&format!("query --each {each} {filter} in.json")).status(1);
+        assert!(ran.stderr.contains(place), "{each} {filter}: {}", ran.stderr);
+    }
     folder.run("query --each items . in.json").status(2);
     // A filter that begins with such a path does the same.
     for (filter, wanted) in [

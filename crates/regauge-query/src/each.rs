@@ -3,9 +3,10 @@
 
 use std::str::FromStr;
 
-use regauge::{BigInt, Error, ErrorKind, Ext, Fidelity, Result, Sink, Type, Value, Writer};
+use regauge::model::path;
+use regauge::{BigInt, Error, ErrorKind, Ext, Fidelity, Path, Result, Sink, Type, Value, Writer};
 
-use crate::stage::Through;
+use crate::stage::{Through, placed};
 
 /// A path such as `.items[]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,6 +114,8 @@ pub(crate) struct Walk<'w> {
     open: Vec<Open>,
     /// Steps that have been taken.
     taken: usize,
+    /// Where each of them led.
+    place: Vec<path::Step>,
     /// Containers and types that are open in a value beside the path.
     skipping: usize,
     /// Whether the next value is on the path.
@@ -124,8 +127,9 @@ pub(crate) struct Walk<'w> {
 
 impl<'w> Walk<'w> {
     pub fn new(each: &'w Each, through: Through<'w>) -> Walk<'w> {
-        let (open, taken, skipping) = (Vec::new(), 0, 0);
-        Walk { each, open, taken, skipping, wanted: true, found: false, through }
+        let (open, place) = (Vec::new(), Vec::new());
+        let (taken, skipping, wanted, found) = (0, 0, true, false);
+        Walk { each, open, taken, place, skipping, wanted, found, through }
     }
 
     fn is_inside(&self) -> bool {
@@ -137,8 +141,18 @@ impl<'w> Walk<'w> {
         self.is_inside() || (self.wanted && self.taken == self.each.steps.len())
     }
 
+    /// Returns where the current value is.
+    fn here(&self) -> Path {
+        Path(self.place.clone())
+    }
+
     /// Called after each value on the path or beside it.
     fn after_value(&mut self) {
+        if let (Some(Open::Step(_)), Some(path::Step::Index(at))) =
+            (self.open.last(), self.place.last_mut())
+        {
+            *at += 1;
+        }
         self.wanted = match self.open.last() {
             Some(Open::Step(step)) => self.each.steps[*step] == Step::All,
             Some(Open::Typed) => false,
@@ -163,12 +177,16 @@ impl<'w> Walk<'w> {
     }
 
     /// Runs the filter if an element is complete.
+    #[inline]
     fn settle(&mut self) -> Result {
-        if self.is_inside() {
-            return Ok(());
-        }
+        if self.is_inside() { Ok(()) } else { self.end_element() }
+    }
+
+    /// Runs the filter over an element. Each event asks whether to, which this must not slow down.
+    #[inline(never)]
+    fn end_element(&mut self) -> Result {
         self.found = true;
-        self.through.end_value()?;
+        self.through.end_value().map_err(|error| placed(error, self.here()))?;
         self.after_value();
         Ok(())
     }
@@ -180,7 +198,8 @@ impl<'w> Walk<'w> {
             Step::Key(key) => format!("a map with the key `{key}`"),
             Step::All => "an array or a map".to_owned(),
         };
-        Error::new(ErrorKind::Data, format!("found {found} {place}, expected {step}"))
+        let message = format!("found {found} {place}, expected {step}");
+        Error::new(ErrorKind::Data, message).at_path(self.here())
     }
 
     /// Opens a container; returns whether it belongs to an element.
@@ -201,6 +220,10 @@ impl<'w> Walk<'w> {
         self.found |= self.wanted;
         self.open.push(Open::Step(self.taken));
         self.taken += 1;
+        self.place.push(match is_map {
+            true => path::Step::Key("".into()),
+            false => path::Step::Index(0),
+        });
         Ok(false)
     }
 
@@ -217,6 +240,7 @@ impl<'w> Walk<'w> {
             return true;
         }
         self.open.pop();
+        self.place.pop();
         self.taken -= 1;
         self.after_value();
         false
@@ -279,6 +303,9 @@ impl Sink for Walk<'_> {
                 Step::Key(key) => key == k,
                 Step::All => true,
             };
+            if let (true, Some(place)) = (self.wanted, self.place.last_mut()) {
+                *place = path::Step::Key(k.into());
+            }
         }
         Ok(())
     }
@@ -336,7 +363,7 @@ impl Writer for Walk<'_> {
             return Ok(());
         }
         let message = format!("found nothing at {}", self.each);
-        Err(Error::new(ErrorKind::Data, message))
+        Err(Error::new(ErrorKind::Data, message).at_path(Path::default()))
     }
 
     fn finish(&mut self) -> Result {
@@ -350,6 +377,7 @@ impl Writer for Walk<'_> {
     fn rollback(&mut self) {
         (self.taken, self.skipping, self.wanted, self.found) = (0, 0, true, false);
         self.open.clear();
+        self.place.clear();
         self.through.rollback();
     }
 

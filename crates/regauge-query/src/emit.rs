@@ -2,12 +2,16 @@
 
 use num_bigint::Sign;
 use num_traits::ToPrimitive as _;
-use regauge::{BigInt, Result, Sink, Value};
+use regauge::model::path::Step;
+use regauge::{BigInt, Error, Result, Sink, Value};
 
 use crate::val::{Rare, Val};
 
 impl Val {
     /// Sends the value's events, with the keys of maps in their order, or sorted.
+    ///
+    /// # Errors
+    /// Those of the sink, with the path in this value.
     pub(crate) fn drive<S: Sink + ?Sized>(&self, sink: &mut S, sorted: bool) -> Result {
         match self {
             Val::Null => sink.null(),
@@ -17,7 +21,11 @@ impl Val {
             Val::Text(text) => sink.str(text),
             Val::Array(list) => {
                 sink.begin_array(Some(list.values.len() as u64))?;
-                list.values.iter().try_for_each(|value| value.drive(sink, sorted))?;
+                for (at, value) in list.values.iter().enumerate() {
+                    value
+                        .drive(sink, sorted)
+                        .map_err(|error| below(error, Step::Index(at as u64)))?;
+                }
                 sink.end_array()
             }
             Val::Map(map) => {
@@ -55,11 +63,25 @@ impl Val {
 
 #[inline]
 fn drive_pair<S: Sink + ?Sized>((key, value): &(Val, Val), sink: &mut S, sorted: bool) -> Result {
-    match key {
-        Val::Text(key) => sink.key(key)?,
-        key => sink.key_value(&Value::from(key))?,
-    }
-    value.drive(sink, sorted)
+    let sent = match key {
+        Val::Text(key) => sink.key(key),
+        key => sink.key_value(&Value::from(key)),
+    };
+    sent.and_then(|()| value.drive(sink, sorted)).map_err(|error| below(error, step_of(key)))
+}
+
+/// Returns the step to what is at a key.
+pub(crate) fn step_of(key: &Val) -> Step {
+    let text = key.text().map_or_else(|| key.to_string(), str::to_owned);
+    Step::Key(text.into())
+}
+
+/// Returns an error of a value as one of the container that has it at this step.
+#[cold]
+fn below(error: Error, step: Step) -> Error {
+    let mut path = error.path().cloned().unwrap_or_default();
+    path.0.insert(0, step);
+    error.at_path(path)
 }
 
 impl Val {

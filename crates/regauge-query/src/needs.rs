@@ -233,6 +233,7 @@ impl<'w> Pruned<'w> {
     }
 
     /// Returns how many containers are open.
+    #[inline]
     pub fn depth(&self) -> usize {
         self.open.len() + self.whole + self.skipped
     }

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use jaq_core::Vars;
 use regauge::stage;
-use regauge::{BigInt, Ext, Fidelity, Format, Result, Sink, Type, Value, Writer};
+use regauge::{
+    BigInt, Error, ErrorKind, Ext, Fidelity, Format, Path, Result, Sink, Type, Value, Writer,
+};
 
 use crate::compile::Filter;
 use crate::each::{Each, Walk};
@@ -138,6 +140,19 @@ impl stage::Stage for Stage {
     fn begin_thread(&self) {
         guard::begin_thread();
     }
+
+    fn places_errors(&self) -> bool {
+        true
+    }
+}
+
+/// Adds a path to an error of a document that has none.
+#[cold]
+pub(crate) fn placed(error: Error, path: Path) -> Error {
+    match error.path().is_none() && error.kind() != ErrorKind::Io {
+        true => error.at_path(path),
+        false => error,
+    }
 }
 
 /// Returns an output as this format takes it: MARC has no field and no subfield without a value, which
@@ -166,10 +181,8 @@ impl Through<'_> {
                 stage.note(output);
                 let whole = for_format(output, *to);
                 let sent = whole.drive(&mut **inner, stage.settings.sort_keys);
-                sent.and_then(|()| inner.end_document()).map_err(|error| match inner.path() {
-                    Some(path) if error.path().is_none() => error.at_path(path),
-                    _ => error,
-                })
+                let ended = sent.and_then(|()| inner.end_document());
+                ended.map_err(|error| placed(error, Path::default()))
             })
         })
     }
@@ -220,17 +233,19 @@ impl Sink for Through<'_> {
 
 impl Writer for Through<'_> {
     fn end_document(&mut self) -> Result {
-        self.end_value()
+        self.end_value().map_err(|error| placed(error, Path::default()))
     }
 
     fn finish(&mut self) -> Result {
-        if self.stage.settings.null_input {
-            self.run(Val::Null)?;
+        let ran = if self.stage.settings.null_input {
+            self.run(Val::Null)
         } else if self.stage.settings.slurp {
             let all = std::mem::take(&mut self.slurped);
-            let all = guard::run(|| Ok(Val::array(all)))?;
-            self.run(all)?;
-        }
+            guard::run(|| Ok(Val::array(all))).and_then(|all| self.run(all))
+        } else {
+            Ok(())
+        };
+        ran.map_err(|error| placed(error, Path::default()))?;
         self.inner.finish()
     }
 

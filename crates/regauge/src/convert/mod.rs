@@ -121,7 +121,11 @@ pub fn explain(mut error: Error, again: Option<Input<'_>>, options: &Options) ->
     let Some(again) = again else { return error };
     if error.path().is_none() {
         let Some(second) = again.repeat() else { return error };
-        let quiet = Options { jobs: 1, report: false, ..options.clone() };
+        let mut quiet = Options { jobs: 1, report: false, ..options.clone() };
+        if quiet.stage.as_ref().is_some_and(|stage| stage.places_errors()) {
+            // What has no path yet is an error of the reader.
+            (quiet.stage, quiet.to) = (None, quiet.from);
+        }
         let out = Out::to_output(Discard, options.limits.record_bytes);
         if let Err(replayed) = run(second, out, &quiet, true, first(options), &mut |_| Ok(()))
             && replayed.kind() == error.kind()

@@ -21,4 +21,10 @@ pub trait Stage: Debug + Send + Sync {
 
     /// Called first on each thread that was made with such a stack.
     fn begin_thread(&self);
+
+    /// Returns whether the errors of its adapters have their path already. To find that of the others, an input that can
+    /// be read again goes through the adapters a second time, up to the error.
+    fn places_errors(&self) -> bool {
+        false
+    }
 }
