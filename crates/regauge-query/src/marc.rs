@@ -5,7 +5,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::val::{Error, Val};
+use crate::val::{Error, Map, Val};
 
 /// A specification: which fields, and what of them.
 #[derive(Debug, PartialEq)]
@@ -76,6 +76,29 @@ impl Pick {
         let last = last.min(length);
         first.min(last)..last
     }
+}
+
+/// The key of a range of characters that only as many others may replace: in the leader and in control fields, the
+/// position of a character says what it means.
+const FIXED: &str = "fixed";
+
+/// Returns whether only as many characters may replace those of a range.
+pub(crate) fn is_fixed(range: &Map) -> bool {
+    range.get(&Val::from(FIXED)).is_some()
+}
+
+/// Checks that what replaces the characters of such a range is as long as they are.
+pub(crate) fn check_length(range: &Map, new: &Val, expected: usize) -> Result<(), Error> {
+    let Some(text) = new.text() else { return Ok(()) };
+    let found = text.chars().count();
+    if found == expected {
+        return Ok(());
+    }
+    let start = range.get(&Val::from("start")).unwrap_or(&Val::Int(0));
+    Err(Error::str(format_args!(
+        "found {found} characters at position {start} of a MARC field, expected {expected}: the \
+         positions of the following ones are fixed"
+    )))
 }
 
 /// What is left of a specification while it is parsed.
@@ -235,7 +258,7 @@ pub(crate) fn paths(record: &Val, spec: &Val) -> Result<Val, Error> {
         if let (Wanted::Field(characters), Some(leader)) =
             (&spec.wanted, record.at(&Val::from("leader"))?)
         {
-            found.inside(Val::from("leader"), |found| found.text(&leader, *characters));
+            found.inside(Val::from("leader"), |found| found.text(&leader, *characters, true));
         }
         return Ok(Val::array(found.paths));
     }
@@ -303,15 +326,16 @@ impl Found {
         self.paths.push(Val::array(self.path.clone()));
     }
 
-    /// Adds a text, or some of its characters.
-    fn text(&mut self, text: &Val, characters: Option<Pick>) {
+    /// Adds a text, or some of its characters; `fixed` if only as many may replace them.
+    fn text(&mut self, text: &Val, characters: Option<Pick>, fixed: bool) {
         let Some(pick) = characters else { return self.add() };
         let length = text.text().map_or(0, |text| text.chars().count());
         let range = pick.within(length);
         if !range.is_empty() {
             let bounds = [("start", range.start), ("end", range.end)];
             let slice = bounds.map(|(name, at)| (Val::from(name), Val::from(at)));
-            self.inside(Val::map_of(slice), Found::add);
+            let fixed = fixed.then(|| (Val::from(FIXED), Val::Bool(true)));
+            self.inside(Val::map_of(slice.into_iter().chain(fixed)), Found::add);
         }
     }
 
@@ -319,7 +343,7 @@ impl Found {
         match wanted {
             Wanted::Field(None) => self.add(),
             Wanted::Field(Some(_)) if field.text().is_none() => {}
-            Wanted::Field(characters) => self.text(field, *characters),
+            Wanted::Field(characters) => self.text(field, *characters, true),
             Wanted::Indicator(which) => {
                 let name = Val::from(format!("ind{which}"));
                 if field.text().is_none() {
@@ -347,7 +371,7 @@ impl Found {
             .collect();
         for (at, code, text) in &matching[spec.pick.within(matching.len())] {
             self.inside(Val::from(*at), |found| {
-                found.inside(Val::from(*code), |found| found.text(text, spec.characters));
+                found.inside(Val::from(*code), |found| found.text(text, spec.characters, false));
             });
         }
     }

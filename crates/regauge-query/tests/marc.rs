@@ -188,6 +188,22 @@ fn characters_of_a_record_are_changed_and_deleted() {
     ] {
         assert_eq!(run(code).unwrap(), wanted, "{code}");
     }
+    for (code, wanted) in [
+        (
+            r#"marc("008/0-5") = "12345""#,
+            "found 5 characters at position 0 of a MARC field, expected 6",
+        ),
+        (r#"marc("LDR/5") = """#, "found 0 characters at position 5 of a MARC field, expected 1"),
+        (
+            r#"marc("008/38-45") |= . + "x""#,
+            "found 3 characters at position 38 of a MARC field, expected 2",
+        ),
+    ] {
+        let error = run(code).unwrap_err();
+        assert!(error.contains(wanted), "{code}: {error}");
+    }
+    let longer = run(r#"marc("245$a/0-5") = "Ż" | marc("245$a")"#).unwrap();
+    assert_eq!(longer, r#""Ż /""#);
     let error = run(r#"marc("245^3")"#).unwrap_err();
     assert!(error.contains("found `3`"), "{error}");
 }

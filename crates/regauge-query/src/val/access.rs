@@ -12,6 +12,7 @@ use super::number::is_exact;
 use super::text::{TextRange, slice};
 use super::{Error, List, Map, Rare, Val, ValR};
 use crate::guard;
+use crate::marc;
 
 /// How many elements are collected between two checks of the room.
 const CHECK_EVERY: usize = 4096;
@@ -273,7 +274,18 @@ impl jaq_core::ValT for Val {
         if let Val::Map(range) = index.untyped()
             && !matches!(self.untyped(), Val::Map(_))
         {
-            return self.map_range(range_of(range), opt, f);
+            if !marc::is_fixed(range) {
+                return self.map_range(range_of(range), opt, f);
+            }
+            return self.map_range(range_of(range), opt, |old| {
+                let length = old.text().map_or(0, |text| text.chars().count());
+                f(old).map(move |new| {
+                    new.and_then(|new| {
+                        marc::check_length(range, &new, length)?;
+                        Ok(new)
+                    })
+                })
+            });
         }
         self.inside(|val| match val {
             // As jq does, null becomes the container that the index needs.
