@@ -58,6 +58,13 @@ def flatten($depth):
 def flatten: flatten(1000);
 
 def ascii: [.] | implode;
+# A time; NaN is none.
+def known_time: if isnumber and isnan then error("cannot convert nan to time") else . end;
+def strftime($format): known_time | strftime_of($format);
+def strflocaltime($format): known_time | strflocaltime_of($format);
+def gmtime: known_time | gmtime_of;
+def localtime: known_time | localtime_of;
+def todateiso8601: known_time | todateiso8601_of;
 def todate: strftime("%Y-%m-%dT%H:%M:%SZ");
 def dateadd(u; n): . + n;
 def datesub(u; n): . - n;

@@ -21,7 +21,7 @@ use crate::val::{
 };
 
 /// jaq's functions that ours replace: a filter neither ends the process nor logs.
-const LEFT_OUT: [&str; 9] = [
+const LEFT_OUT: [&str; 10] = [
     "halt",
     "debug_empty",
     "stderr_empty",
@@ -31,9 +31,18 @@ const LEFT_OUT: [&str; 9] = [
     "split_matches",
     "split_",
     "decode_base64",
+    "implode",
 ];
-/// Functions that a definition of the same name checks the arguments of.
-const CHECKED: [(&str, &str); 2] = [("limit", "limit_of"), ("skip", "skip_of")];
+/// Functions that a definition of the same name checks the arguments or the input of.
+const CHECKED: [(&str, &str); 7] = [
+    ("limit", "limit_of"),
+    ("skip", "skip_of"),
+    ("strftime", "strftime_of"),
+    ("strflocaltime", "strflocaltime_of"),
+    ("gmtime", "gmtime_of"),
+    ("localtime", "localtime_of"),
+    ("todateiso8601", "todateiso8601_of"),
+];
 /// After the last document, jaq's function gives nothing.
 const INPUT: &str = "def input: first(next_input, error(\"No more inputs\"));";
 
@@ -47,18 +56,19 @@ pub(crate) fn defs(inputs: bool) -> impl Iterator<Item = Def<&'static str>> {
 
 /// Returns the functions in Rust, with or without those that read further documents.
 pub(crate) fn funs(inputs: bool) -> impl Iterator<Item = Fun<Kind>> {
-    let library = jaq_std::funs::<Kind>().filter(|(name, ..)| !LEFT_OUT.contains(name));
+    let library = || jaq_std::funs::<Kind>().filter(|(name, ..)| !LEFT_OUT.contains(name));
     let inputs = inputs.then(jaq_std::input::funs::<Kind>).into_iter().flatten();
     let inputs = inputs.map(|(name, arguments, run)| match name {
         "input" => ("next_input", arguments, run),
         _ => (name, arguments, run),
     });
     let own = own().into_vec().into_iter().chain(inputs).map(run::<Kind>);
-    let checked = jaq_core::funs::<Kind>().filter_map(|(name, arguments, run)| {
+    let all = jaq_core::funs::<Kind>().chain(library());
+    let checked = all.filter_map(|(name, arguments, run)| {
         let (_, other) = CHECKED.into_iter().find(|(known, _)| *known == name)?;
         Some((other, arguments, run))
     });
-    jaq_core::funs::<Kind>().chain(checked).chain(library).chain(own)
+    jaq_core::funs::<Kind>().chain(checked).chain(library()).chain(own)
 }
 
 type Own = Native<RunPtr<Kind>>;
@@ -109,6 +119,7 @@ fn own() -> Box<[Own]> {
         ("split_matches", v(2), |cv| bome(pattern::matches(cv, Wanted::Both))),
         ("split_", v(2), |cv| bome(pattern::matches(cv, Wanted::Between))),
         ("to_number", v(0), |cv| bome(to_number(cv.1))),
+        ("implode", v(0), |cv| bome(imploded(cv.1))),
         ("ltrimstr", v(1), |cv| unary(cv, |val, part| Ok(trimmed(val, &part, true, false)))),
         ("rtrimstr", v(1), |cv| unary(cv, |val, part| Ok(trimmed(val, &part, false, true)))),
         ("trimstr", v(1), |cv| unary(cv, |val, part| Ok(trimmed(val, &part, true, true)))),
@@ -330,6 +341,17 @@ fn to_number(val: Val) -> ValR {
     }
     let positive = <Val as jaq_core::ValT>::from_num(digits)?;
     if text.starts_with('-') { -positive } else { Ok(positive) }
+}
+
+/// Makes a text of the numbers of its characters.
+fn imploded(val: Val) -> ValR {
+    let numbers: Vec<Val> = val.into_seq().map_err(|val| Error::typ(val, "array"))?;
+    let letter = |number: &Val| {
+        let code = number.as_isize().and_then(|code| u32::try_from(code).ok());
+        code.and_then(char::from_u32)
+            .ok_or_else(|| error(format_args!("cannot use {number} as character")))
+    };
+    numbers.iter().map(letter).collect::<Result<String, _>>().map(Val::from)
 }
 
 /// Removes a text from the ends of another, once each.

@@ -486,6 +486,26 @@ fn functions_of_mathematics_are_those_of_jq() {
 }
 
 #[test]
+fn what_is_no_character_and_no_time_is_an_error() {
+    for (code, wanted) in [
+        ("[-1] | implode", "cannot use -1 as character"),
+        ("[1114112] | implode", "cannot use 1114112 as character"),
+        ("[nan] | implode", "nan"),
+        ("nan | todate", "cannot convert nan to time"),
+        ("nan | gmtime", "cannot convert nan to time"),
+        ("nan | strftime(\"%Y\")", "cannot convert nan to time"),
+    ] {
+        let error = filter(code).run(&Value::Null).unwrap_err().to_string();
+        assert!(error.to_lowercase().contains(wanted), "{code}: {error}");
+    }
+    check_json(
+        "([65, 0, 128512] | implode), (1.5 | todate), (0 | todateiso8601, date)",
+        "null",
+        r#""A\u0000😀" "1970-01-01T00:00:01Z" "1970-01-01T00:00:00Z" "1970-01-01T00:00:00Z""#,
+    );
+}
+
+#[test]
 fn filters_are_read_as_jq_reads_them() {
     check_json(r#""\ud83d\uDE00 \\ud83d""#, "null", r#""😀 \\ud83d""#);
     check_json(r#"{"\uD83D\uDE00": .}"#, "1", r#"{"😀":1}"#);
