@@ -81,7 +81,7 @@ def entry_key: if . == null then . elif has("key") then .key elif has("k") then 
 def entry_value: if has("value") then .value elif has("v") then .v elif has("Value") then .Value else .V end;
 def entries_by(key): reduce .[] as $x ({}; . + { ($x | entry_key | key): ($x | entry_value) });
 # As in jq, which makes texts of numbers, since its maps have no other keys.
-def from_entries: entries_by(if . == null then "null" elif isboolean or isnumber then tojson else . end);
+def from_entries: entries_by(if . == null then "null" elif isboolean or isnumber then tostring else . end);
 # A map that has other keys keeps them.
 def with_entries(f):
   to_entries
@@ -131,7 +131,7 @@ def has_notation: kind | . == "timestamp" or . == "date" or . == "time" or . == 
   or . == "uuid" or . == "objectid";
 def join($sep): reduce .[] as $x (null;
   (if . == null then "" else . + $sep end)
-  + ($x | if . == null then "" elif isstring then . elif isboolean or isnumber then tojson
+  + ($x | if . == null then "" elif isstring then . elif isboolean or isnumber then tostring
     elif has_notation then tostring else error("cannot join with \(type)") end)) // "";
 def combinations: if length == 0 then [] else .[0][] as $x | (.[1:] | combinations) as $w | [$x] + $w end;
 def combinations($n): . as $dot | [range($n)] | map($dot) | combinations;
@@ -140,8 +140,8 @@ def @text: tostring;
 def @json: tojson;
 def @base64: bytes_base64;
 # Returns a value that is not text as a row holds it.
-def cell(what): if . == null then "" elif isboolean then tojson
-  elif isnumber and (isnan or isinfinite | not) then tojson
+def cell(what): if . == null then "" elif isboolean then tostring
+  elif isnumber and (isnan or isinfinite | not) then tostring
   else error("\(type) (\(tojson)) is not valid in a \(what) row") end;
 def is_text: isstring or has_notation;
 # The elements of a row, which is an array.

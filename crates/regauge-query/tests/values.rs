@@ -506,6 +506,23 @@ fn what_is_no_character_and_no_time_is_an_error() {
 }
 
 #[test]
+fn json_in_a_text_shows_types_at_every_level() {
+    let map = Value::from_iter([
+        ("a", class("Point", Value::from_iter([("x", Value::Int(1))]))),
+        ("s", class("Name", Value::from("b"))),
+        ("n", class("Count", Value::Int(5))),
+    ]);
+    check("map(tojson) == map([.] | tojson[1:-1])", &map, "true");
+    check(".[] | tojson | fromjson | unwrapped | class.name", &map, r#""Point" "Name" "Count""#);
+    check(
+        "(.a | tostring == tojson), (.s, .n | tostring, \"\\(.)\")",
+        &map,
+        r#"true "b" "b" "5" "5""#,
+    );
+    check("[.s, .n] | @csv, join(\"-\")", &map, r#""\"b\",5" "b-5""#);
+}
+
+#[test]
 fn filters_are_read_as_jq_reads_them() {
     check_json(r#""\ud83d\uDE00 \\ud83d""#, "null", r#""😀 \\ud83d""#);
     check_json(r#"{"\uD83D\uDE00": .}"#, "1", r#"{"😀":1}"#);

@@ -32,7 +32,7 @@ fn hex(bytes: &[u8]) -> String {
 
 impl Val {
     /// Returns the value as text: a text as it is, a time, a symbol or an identifier in its usual
-    /// notation, anything else as JSON.
+    /// notation, anything else as JSON. It shows the type of an array and a map, but not that of another value.
     pub fn shown(&self) -> String {
         if let Some(text) = self.text() {
             return text.to_owned();
@@ -57,22 +57,24 @@ impl Val {
             },
             _ => None,
         }
-        .unwrap_or_else(|| self.json())
+        .unwrap_or_else(|| match self.untyped() {
+            Val::Array(_) | Val::Map(_) => self.json(),
+            leaf => leaf.json(),
+        })
     }
 
-    /// Returns the value as JSON, in which decimals are numbers as they were written; what JSON lacks is in regauge's
-    /// notation.
+    /// Returns the value as JSON, in which decimals are numbers as they were written; what JSON lacks, such as a type, is
+    /// in regauge's notation.
     pub fn json(&self) -> String {
         let mut options = Options::new(Format::Json, Format::Json);
         options.on_loss = OnLoss::Wrap;
         options.json_write.exact_numbers = true;
-        let inside = self.untyped();
-        let value = Value::from(&inside.with_json_numbers().unwrap_or_else(|| inside.clone()));
+        let value = Value::from(&self.with_json_numbers().unwrap_or_else(|| self.clone()));
         let written = write_values(&[value], &options);
         let text =
             written.map(|(bytes, _)| String::from_utf8_lossy(bytes.trim_ascii_end()).into_owned());
         // Refused is only what no notation holds.
-        text.unwrap_or_else(|_| self.untyped().to_string())
+        text.unwrap_or_else(|_| self.to_string())
     }
 
     /// Returns the value with the decimals of BSON that are numbers as such; nothing if it has none.
@@ -97,6 +99,10 @@ impl Val {
                 (!new.is_empty()).then(|| Val::map(new))
             }
             Val::Rare(rare) => match &**rare {
+                Rare::Typed(class, inside) => {
+                    let inside = inside.with_json_numbers()?;
+                    Some(Val::rare(Rare::Typed(class.clone(), inside)))
+                }
                 Rare::Other(Value::Ext(ext)) => match ext.as_ext() {
                     Ext::Decimal128(bytes) => {
                         let text = decimal128::nearest_text(&bytes);
