@@ -280,7 +280,20 @@ pub(crate) fn paths(record: &Val, spec: &Val) -> Result<Val, Error> {
     Ok(Val::array(found.paths))
 }
 
-/// Returns a record without the fields and subfields that a filter has emptied: `{}` in an array.
+/// Returns how many steps of a path lead to a record, if the path goes on to its fields.
+pub(crate) fn steps_to_record(val: &Val, path: &[Val]) -> Option<usize> {
+    let is_record = |at: &usize| {
+        let record = path[..*at].iter().try_fold(val.clone(), |val, step| val.at(step).ok()?);
+        let part = |name: &str| record.as_ref()?.at(&Val::from(name)).ok()?;
+        part("leader").is_some_and(|leader| leader.text().is_some())
+            && part("fields").is_some_and(|fields| matches!(fields.untyped(), Val::Array(_)))
+    };
+    let mut to_fields = (0..path.len()).filter(|at| path[*at].text() == Some("fields"));
+    to_fields.find(is_record)
+}
+
+/// Returns a record without the fields and subfields that a filter has emptied: `{}` in an array, and a field with
+/// nothing but such subfields.
 pub(crate) fn without_emptied(record: &Val) -> Val {
     if !has_emptied(record) {
         return record.clone();
@@ -306,7 +319,14 @@ fn has_emptied(val: &Val) -> bool {
 }
 
 fn is_emptied(val: &Val) -> bool {
-    matches!(val, Val::Map(map) if map.pairs().is_empty())
+    let is_empty = |val: &Val| matches!(val, Val::Map(map) if map.pairs().is_empty());
+    let subfields = only_pair(val).and_then(|(_, field)| match field {
+        Val::Map(field) => field.get(&Val::from("subfields")),
+        _ => None,
+    });
+    is_empty(val)
+        || matches!(subfields, Some(Val::Array(list))
+            if !list.values.is_empty() && list.values.iter().all(is_empty))
 }
 
 /// The paths that were found, and the one that is being followed.

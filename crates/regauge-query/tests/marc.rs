@@ -113,8 +113,25 @@ fn no_specification_panics() {
 fn parts_can_be_changed_and_deleted() {
     let changed = run("marc(\"650$a\") |= rtrimstr(\".\") | [marc(\"650$a\")]").unwrap();
     assert_eq!(changed, r#"["First","Second","Third"]"#);
-    let left = run("del(marc(\"650\")) | [.fields[] | keys[]] | join(\" \")").unwrap();
-    assert_eq!(left, r#""001 008 020 245 FMT""#);
+    for (code, wanted) in [
+        (r#"del(marc("650"))"#, r#""001 008 020 245 FMT""#),
+        // The last subfield of a field takes the field along.
+        (r#"del(marc("650[1-2]$a"))"#, r#""001 008 020 245 650 FMT""#),
+        (
+            r#"del(marc("020$a[0]"), marc("245$a-c"), marc("245^1"))"#,
+            r#""001 008 020 650 650 650 FMT""#,
+        ),
+        (r#"[.] | del(.[0] | marc("245"), .fields[0]) | .[0]"#, r#""008 020 650 650 650 FMT""#),
+        (r#"{a: .} | del(.a.leader, (.a | marc("001"))) | .a"#, r#""008 020 245 650 650 650 FMT""#),
+    ] {
+        let tags = format!("{code} | [.fields[] | keys[]] | join(\" \")");
+        assert_eq!(run(&tags).as_deref(), Ok(wanted), "{code}");
+    }
+    let left = run(r#"del(marc("020$a[0]")) | .fields[2]."020".subfields"#).unwrap();
+    assert_eq!(left, r#"[{"a":"0132350882"}]"#);
+    // Only in records.
+    let left = run(r#"{fields: [{a: 1}, {b: 2}]} | del(.fields[0].a) | .fields"#).unwrap();
+    assert_eq!(left, r#"[{},{"b":2}]"#);
 }
 
 #[test]
@@ -134,9 +151,10 @@ fn deleted_fields_and_subfields_are_gone_from_records() {
     assert_eq!(tags(&convert("del(marc(\"245\"))", Format::MarcXml)), before - 2);
     let without_titles = convert("del(marc(\"245$a\"))", Format::Marc);
     assert!(!String::from_utf8(without_titles).unwrap().contains("title"));
-    // Other formats show what the filter gave.
+    assert_eq!(tags(&convert("del(marc(\"500$a\"))", Format::MarcXml)), before - 2);
+    assert_eq!(tags(&convert("marc(\"500$a\") |= empty", Format::MarcXml)), before - 2);
     let json = String::from_utf8(convert("del(marc(\"245\"))", Format::Json)).unwrap();
-    assert!(json.contains("{}"), "{json}");
+    assert!(!json.contains("{}"), "{json}");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use super::access::{bounds, place, range_of};
 use super::text::{TextRange, slice};
 use super::{Error, Rare, Val, ValR};
+use crate::marc;
 
 /// What is to be removed: the steps to it, without negative indices and slices of arrays; and of a text there, which
 /// characters.
@@ -27,7 +28,48 @@ pub(crate) fn delete_paths(val: Val, paths: Val) -> ValR {
     // From the end to the beginning, no removal moves what a later one means.
     meant.sort_unstable();
     meant.dedup_by(|next, one| joins(one, next));
-    meant.into_iter().rev().try_fold(val, |val, one| delete(val, &one.steps, one.characters))
+    delete_all(val, meant)
+}
+
+/// Removes what is meant, and the fields and subfields of MARC records that are empty then.
+fn delete_all(val: Val, meant: Vec<Meant>) -> ValR {
+    let remove = |val: Val, some: Vec<Meant>| {
+        some.into_iter().rev().try_fold(val, |val, one| delete(val, &one.steps, one.characters))
+    };
+    let steps_to_record = |one: &Meant| marc::steps_to_record(&val, &one.steps);
+    let mut records: Vec<Vec<Val>> = (meant.iter())
+        .filter_map(|one| steps_to_record(one).map(|count| one.steps[..count].to_vec()))
+        .collect();
+    if records.is_empty() {
+        return remove(val, meant);
+    }
+    records.dedup();
+    // No record moves by what is removed in one.
+    let (parts, others): (Vec<_>, Vec<_>) =
+        meant.into_iter().partition(|one| steps_to_record(one).is_some());
+    let val = records.iter().fold(remove(val, parts)?, |val, path| complete(val, path));
+    remove(val, others)
+}
+
+/// Removes from the MARC record at a path the fields and subfields that are left empty.
+fn complete(val: Val, path: &[Val]) -> Val {
+    let Some((step, rest)) = path.split_first() else { return marc::without_emptied(&val) };
+    match val {
+        Val::Map(mut map) => {
+            let changed = Rc::make_mut(&mut map);
+            let inside = complete(changed.take(step), rest);
+            changed.insert(step.clone(), inside);
+            Val::Map(map)
+        }
+        Val::Array(mut list) => {
+            if let Some(at) = place(step, list.values.len()) {
+                let inside = &mut Rc::make_mut(&mut list).values[at];
+                *inside = complete(std::mem::replace(inside, Val::Null), rest);
+            }
+            Val::Array(list)
+        }
+        val => val,
+    }
 }
 
 /// Extends what is to be removed by what follows it in order, if they are the same or overlap. Returns whether it did.
