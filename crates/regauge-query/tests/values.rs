@@ -198,6 +198,34 @@ fn classes_and_tags_are_looked_through_and_kept() {
 }
 
 #[test]
+fn a_value_that_is_made_of_others_has_no_type() {
+    let point = class("Point", Value::from_iter([("x", Value::Int(1)), ("y", Value::Int(2))]));
+    let list = class("List", Value::Array(vec![Value::Int(1), Value::Int(2)]));
+    for (code, input, stays) in [
+        (".x = 2", &point, true),
+        ("setpath([\"x\"]; 5)", &point, true),
+        ("del(.x)", &point, true),
+        ("map_values(. + 1)", &point, true),
+        ("walk(.)", &point, true),
+        (".[0:1] = [5]", &list, true),
+        ("null + .", &list, true),
+        (". + {}", &point, false),
+        (". * {}", &point, false),
+        (". - []", &list, false),
+        ("with_entries(.)", &point, false),
+        ("map(.)", &list, false),
+        ("sort", &list, false),
+        ("walk(.)", &list, false),
+    ] {
+        let class = run(&format!("{code} | class"), input).remove(0);
+        assert_eq!(class != Value::Null, stays, "{code}");
+    }
+    let a = Value::from_iter([("a", point.clone())]);
+    check(".a += {z: 3} | .a | class", &a, "null");
+    check(".a |= (class as $c | . + {z: 3} | typed($c)) | .a | class.name, .z", &a, r#""Point" 3"#);
+}
+
+#[test]
 fn maps_inside_are_merged_whatever_their_types() {
     let point = class("Point", Value::from_iter([("x", Value::Int(1))]));
     let a = Value::from_iter([("a", point.clone())]);
