@@ -135,6 +135,16 @@ fn parts_can_be_changed_and_deleted() {
 }
 
 #[test]
+fn what_a_specification_does_not_find_is_added_by_its_place() {
+    assert_eq!(run(r#"(marc("245$z") = "new") == ."#).unwrap(), "true");
+    let added = run(r#"marc("245").subfields += [{z: "new"}] | marc("245$z")"#).unwrap();
+    assert_eq!(added, r#""new""#);
+    let field = r#"{"500": {ind1: " ", ind2: " ", subfields: [{a: "A note"}]}}"#;
+    let added = run(&format!(r#".fields += [{field}] | marc("500$a")"#)).unwrap();
+    assert_eq!(added, r#""A note""#);
+}
+
+#[test]
 fn deleted_fields_and_subfields_are_gone_from_records() {
     let bytes = [numbered(1), numbered(2)].concat();
     let convert = |code: &str, to| {
