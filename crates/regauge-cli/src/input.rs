@@ -140,13 +140,12 @@ impl Source {
         let is_stdin = path.as_os_str() == "-";
         let name = if is_stdin { "standard input".into() } else { path.display().to_string() };
         let cannot = |error: io::Error| Failure::usage(format!("{name}: {}", plain(&error)));
-        let is_folder = || Failure::usage(format!("{name}: is a directory, expected a file"));
         let channel = match is_stdin {
             true => regauge_os::stdin().map_err(cannot)?,
             false => match File::open(path) {
                 Ok(file) => Channel::File(file),
                 // Windows does not open a folder as a file.
-                Err(_) if path.is_dir() => return Err(is_folder()),
+                Err(_) if path.is_dir() => return Err(is_folder(&name)),
                 Err(error) => return Err(cannot(error)),
             },
         };
@@ -157,7 +156,7 @@ impl Source {
         let mut head = vec![0; HEAD_BYTES];
         let mut tail = None;
         let (stream, size, compression) = match (kind, channel) {
-            (Kind::Folder, _) => return Err(is_folder()),
+            (Kind::Folder, _) => return Err(is_folder(&name)),
             (Kind::Regular(end), Channel::File(file)) if wanted.encoding.is_none() => {
                 let start = match is_stdin {
                     true => io::Seek::stream_position(&mut &file).map_err(cannot)?,
@@ -179,34 +178,8 @@ impl Source {
             }
             (_, channel) => {
                 let consumed = Arc::clone(&consumed);
-                // What is counted, and shown as the size, is the value itself.
-                let raw: Box<dyn Read + Send> = match wanted.encoding {
-                    Some(encoding) => Box::new(Decoder::new(channel, encoding)),
-                    None => Box::new(channel),
-                };
-                let mut raw = Metered { read: raw, meter: None, consumed };
-                let filled = fill(&mut raw, &mut head).map_err(unreadable)?;
-                head.truncate(filled);
-                let compression = choose(&name, wanted.compression, suffix_compression, &head)?;
-                let whole = Cursor::new(head.clone()).chain(raw);
-                let mut plain: Box<dyn Read + Send> = match compression {
-                    None => Box::new(whole),
-                    Some(one) => {
-                        let decoder = one.decoder(whole, &wanted.limits).map_err(unreadable)?;
-                        if wanted.jobs > 1 { Box::new(ReadAhead::new(decoder)) } else { decoder }
-                    }
-                };
-                if compression.is_some() && wanted.form.is_none() {
-                    head.resize(HEAD_BYTES, 0);
-                    let filled = fill(&mut plain, &mut head).map_err(unreadable)?;
-                    head.truncate(filled);
-                    plain = Box::new(Cursor::new(head.clone()).chain(plain));
-                }
-                let (stream, size) = match wanted.encoding {
-                    Some(_) => small(plain).map_err(unreadable)?,
-                    None => (Stream::Once(Mutex::new(Some(plain))), None),
-                };
-                (stream, size, compression)
+                let packed = Packed { name: &name, suffix: suffix_compression, consumed };
+                packed.open(channel, wanted, &mut head)?
             }
         };
         let stem = if is_stdin { "" } else { stem };
@@ -217,18 +190,14 @@ impl Source {
             None => told(&name, stem, &head, tail)?,
         };
         let table = match form {
-            Some(Form::Table(table)) if compression.is_none() || told_by == ToldBy::Content => {
-                table.check_content(&name, &head)?;
-                Some(table)
-            }
             Some(Form::Table(table)) => Some(table),
             Some(Form::Format(_)) | None => None,
         };
-        if let Some(table) = table.filter(|_| !wanted.tables) {
-            return Err(Failure::usage(format!(
-                "{name}: is {}, which only `regauge convert`, `query` and `inspect` read; convert it first",
-                table.title
-            )));
+        if let Some(table) = table {
+            if compression.is_none() || told_by == ToldBy::Content {
+                table.check_content(&name, &head)?;
+            }
+            refuse_table(table, wanted, &name)?;
         }
         let format = form.and_then(Form::format);
         let mut source = Source {
@@ -248,16 +217,8 @@ impl Source {
             file: name.clone(),
             name,
         };
-        if let Some(table) = table {
-            let flag = match wanted.envelope {
-                _ if wanted.secret.is_some() => "--secret-file",
-                Envelopes::Open | Envelopes::Keep => "--envelope",
-                Envelopes::Never | Envelopes::Auto => return Ok(source),
-            };
-            return Err(Failure::usage(format!(
-                "{}: is {}, which has no envelope; leave out {flag}",
-                source.name, table.title
-            )));
+        if table.is_some() {
+            return Ok(source);
         }
         let is_opened = source.open_envelope(wanted, format, &head)?;
         match format {
@@ -377,6 +338,79 @@ impl convert::ReadAt for Source {
 
     fn open(&self) -> io::Result<Box<dyn Read + Send + '_>> {
         self.again()
+    }
+}
+
+#[cold]
+fn is_folder(name: &str) -> Failure {
+    Failure::usage(format!("{name}: is a directory, expected a file"))
+}
+
+/// Refuses a table where none is read, and options that it does not follow.
+fn refuse_table(table: &Table, wanted: &Wanted, name: &str) -> Result {
+    let title = table.title;
+    let found = match wanted.envelope {
+        _ if !wanted.tables => {
+            format!(
+                "{title}, which only `regauge convert`, `query` and `inspect` read; convert it first"
+            )
+        }
+        _ if wanted.secret.is_some() => {
+            format!("{title}, which has no envelope; leave out --secret-file")
+        }
+        Envelopes::Open | Envelopes::Keep => {
+            format!("{title}, which has no envelope; leave out --envelope")
+        }
+        Envelopes::Never | Envelopes::Auto => return Ok(()),
+    };
+    Err(Failure::usage(format!("{name}: is {found}")))
+}
+
+/// An input that is read once: a pipe, or text that is decoded first.
+struct Packed<'p> {
+    name: &'p str,
+    suffix: Option<Compression>,
+    consumed: Arc<AtomicU64>,
+}
+
+impl Packed<'_> {
+    /// Opens it, with its first bytes, decompressed, in `head`.
+    fn open(
+        self,
+        channel: Channel,
+        wanted: &Wanted,
+        head: &mut Vec<u8>,
+    ) -> Result<(Stream, Option<u64>, Option<Compression>)> {
+        let Packed { name, suffix, consumed } = self;
+        let unreadable = |error: io::Error| Failure::io(name, &error);
+        // What is counted, and shown as the size, is the value itself.
+        let raw: Box<dyn Read + Send> = match wanted.encoding {
+            Some(encoding) => Box::new(Decoder::new(channel, encoding)),
+            None => Box::new(channel),
+        };
+        let mut raw = Metered { read: raw, meter: None, consumed };
+        let filled = fill(&mut raw, head).map_err(unreadable)?;
+        head.truncate(filled);
+        let compression = choose(name, wanted.compression, suffix, head)?;
+        let whole = Cursor::new(head.clone()).chain(raw);
+        let mut plain: Box<dyn Read + Send> = match compression {
+            None => Box::new(whole),
+            Some(one) => {
+                let decoder = one.decoder(whole, &wanted.limits).map_err(unreadable)?;
+                if wanted.jobs > 1 { Box::new(ReadAhead::new(decoder)) } else { decoder }
+            }
+        };
+        if compression.is_some() && wanted.form.is_none() {
+            head.resize(HEAD_BYTES, 0);
+            let filled = fill(&mut plain, head).map_err(unreadable)?;
+            head.truncate(filled);
+            plain = Box::new(Cursor::new(head.clone()).chain(plain));
+        }
+        let (stream, size) = match wanted.encoding {
+            Some(_) => small(plain).map_err(unreadable)?,
+            None => (Stream::Once(Mutex::new(Some(plain))), None),
+        };
+        Ok((stream, size, compression))
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufRead as _, IsTerminal as _, Read, Write as _};
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -55,7 +56,8 @@ pub fn run(arguments: &Measure) -> Result {
         File::open(path).map_err(|error| unreadable(&name, &error))?;
     }
     let before = arguments.compare.as_deref().map(earlier).transpose()?;
-    let inputs = match &arguments.input {
+    // Its temporary folder has the decompressed files.
+    let mut inputs = match &arguments.input {
         Some(input) if input.is_dir() => Inputs::of_folder(input, arguments.from)?,
         Some(input) => Inputs::of_file(input, arguments.from)?,
         None => Inputs::default(),
@@ -65,32 +67,7 @@ pub fn run(arguments: &Measure) -> Result {
         None => None,
     };
     let out = arguments.out.as_deref().map(|out| report::open(out, arguments.force)).transpose()?;
-    let mut options = Options::new(arguments.input.clone().unwrap_or_default(), native()?);
-    options.name = arguments.input.is_some().then_some(inputs.name);
-    options.files = inputs.files;
-    options.notes = inputs.notes;
-    options.from = arguments.from;
-    options.only.clone_from(&arguments.only);
-    options.adapters.clone_from(&arguments.contender);
-    options.runners.clone_from(&arguments.runner);
-    options.interpreters = interpreters(arguments)?;
-    options.common = arguments.common;
-    options.rounds = arguments.rounds;
-    let budget = arguments.budget;
-    if arguments.quick || budget.is_some_and(|budget| budget < QUICK_BELOW) {
-        options.make_quick();
-    }
-    if let Some(budget) = budget {
-        options.budget = budget;
-        options.slow_start = Duration::ZERO;
-    }
-    options.pin = !arguments.no_pin;
-    options.seed = arguments.seed;
-    options.databases.clone_from(&arguments.db);
-    options.data_dir = arguments.dir.clone().or_else(setup::data_dir);
-    arguments.verdict.apply(&mut options, arguments.dir.as_deref());
-    options.command = std::env::args_os().map(|one| one.to_string_lossy().into_owned()).collect();
-    engines::hide(&mut options.command, &arguments.db);
+    let mut options = options(arguments, &mut inputs)?;
 
     // A run's temporary files have to be removed, however it ends.
     let interrupts = |error: io::Error| Failure::io("the Ctrl-C handler", &error);
@@ -151,6 +128,37 @@ pub fn run(arguments: &Measure) -> Result {
         Some(failure) => Err(failure),
         None => status(&report),
     }
+}
+
+/// Returns what the arguments ask for, of these files.
+fn options(arguments: &Measure, inputs: &mut Inputs) -> Result<Options> {
+    let mut options = Options::new(arguments.input.clone().unwrap_or_default(), native()?);
+    options.name = arguments.input.is_some().then(|| mem::take(&mut inputs.name));
+    options.files = mem::take(&mut inputs.files);
+    options.notes = mem::take(&mut inputs.notes);
+    options.from = arguments.from;
+    options.only.clone_from(&arguments.only);
+    options.adapters.clone_from(&arguments.contender);
+    options.runners.clone_from(&arguments.runner);
+    options.interpreters = interpreters(arguments)?;
+    options.common = arguments.common;
+    options.rounds = arguments.rounds;
+    let budget = arguments.budget;
+    if arguments.quick || budget.is_some_and(|budget| budget < QUICK_BELOW) {
+        options.make_quick();
+    }
+    if let Some(budget) = budget {
+        options.budget = budget;
+        options.slow_start = Duration::ZERO;
+    }
+    options.pin = !arguments.no_pin;
+    options.seed = arguments.seed;
+    options.databases.clone_from(&arguments.db);
+    options.data_dir = arguments.dir.clone().or_else(setup::data_dir);
+    arguments.verdict.apply(&mut options, arguments.dir.as_deref());
+    options.command = std::env::args_os().map(|one| one.to_string_lossy().into_owned()).collect();
+    engines::hide(&mut options.command, &arguments.db);
+    Ok(options)
 }
 
 /// Returns a failure to write a file as one that came after the work: what was asked for was possible.

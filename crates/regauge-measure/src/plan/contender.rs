@@ -204,12 +204,17 @@ impl Contender {
             source: source.clone(),
             hindrance: None,
         };
+        Ok(contender.on(&runtimes, runners, &head))
+    }
+
+    /// Returns one for each of these runtimes, and for each that a line of the head says something of.
+    fn on(self, runtimes: &[Runtime], runners: &[RunnerFile], head: &Head<'_>) -> Vec<Contender> {
         let mut list: Vec<Contender> = runtimes
             .iter()
             .map(|&runtime| {
-                let mut one = Contender { runtime, ..contender.clone() };
+                let mut one = Contender { runtime, ..self.clone() };
                 // Debian's packages are for the interpreter that the suffix belongs to.
-                if runtime != by_suffix.runtime {
+                if runtime != self.runtime {
                     one.debian.clear();
                 }
                 one
@@ -224,7 +229,7 @@ impl Contender {
                     install: why.to_owned(),
                     is_usual: false,
                     hindrance: Some(Hindrance::Missing(reason)),
-                    ..contender.clone()
+                    ..self.clone()
                 });
             } else if let Some(how) = head.get(&format!("install on {}", runner.runtime.id())) {
                 list.iter_mut()
@@ -232,7 +237,7 @@ impl Contender {
                     .for_each(|one| how.clone_into(&mut one.install));
             }
         }
-        Ok(list)
+        list
     }
 
     /// Reads an adapter of the user's own.
