@@ -90,7 +90,7 @@ class CoderTest < Minitest::Test
     assert_equal text, coder.dump(value, StringIO.new).string
     assert_nil coder.load(nil)
     assert_nil coder.load("")
-    { "?" => "found text that is no Base64, expected that of Regauge::MessagePack",
+    { "?" => "found text that is not Base64, expected Base64 of Regauge::MessagePack",
       5 => "found Integer, expected Base64 of Regauge::MessagePack",
       [Marshal.dump(Basket.new(1))].pack("m") =>
         "found Marshal with the classes CoderTest::Basket, expected Regauge::MessagePack" }.each do |text, message|

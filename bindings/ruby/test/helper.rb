@@ -17,11 +17,13 @@ module Helper
   # @return [String] the path of a real data file; without the data the test is skipped, or fails
   #   with CI=true
   def data(path)
-    unless File.directory?(DATA)
-      message = "#{DATA} does not exist: `make data` gets it"
-      ENV["CI"] == "true" ? flunk(message) : skip(message)
-    end
+    missing("#{DATA} does not exist: `make data` gets it") unless File.directory?(DATA)
     File.join(DATA, path)
+  end
+
+  # Skips a test that lacks something, or lets it fail with CI=true.
+  def missing(message)
+    ENV["CI"] == "true" ? flunk(message) : skip(message)
   end
 
   # Values that every format except MARC can hold.

@@ -2,7 +2,7 @@
 
 require "helper"
 
-# Jobs whose arguments leave Base64 of Marshal, in Sidekiq and in Active Job themselves.
+# Job arguments that leave Base64 of Marshal, with the real Sidekiq and Active Job.
 class JobsTest < Minitest::Test
   include Helper
 
@@ -39,9 +39,11 @@ class JobsTest < Minitest::Test
   end
 
   def setup
-    skip "no Sidekiq" unless SIDEKIQ
-    @queue = Queue.new
     @seen = []
+    return if name.include?("active_job")
+
+    missing("found no Sidekiq: apt-get install ruby-sidekiq") unless SIDEKIQ
+    @queue = Queue.new
     ::Sidekiq.logger.level = Logger::ERROR
     # Before 6.4.2, arguments are checked before the middleware packs them.
     ::Sidekiq.strict_args!(false)
@@ -126,7 +128,7 @@ class JobsTest < Minitest::Test
     begin
       require "active_job"
     rescue LoadError
-      skip "no Active Job"
+      missing("found no Active Job: apt-get install ruby-activejob")
     end
     ActiveJob::Base.logger = Logger.new(nil)
     reads = R::Marshal.permitting(Invoice, Time)

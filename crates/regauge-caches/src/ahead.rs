@@ -10,8 +10,9 @@ use regauge_sources::{Flow, Item, Part, Source, Summary, Wanted};
 
 use crate::look::{Look, Looker};
 
-/// How many bytes a core gets at once, and how many items: an item without its bytes takes some 300 itself.
+/// How many bytes a core gets at once.
 const BATCH_BYTES: usize = 256 << 10;
+/// How many items a core gets at once: each takes some 300 bytes beside its key and value.
 const BATCH_ITEMS: usize = 4096;
 /// A longer value is not copied: this thread looks into it.
 const COPIED_BYTES_MAX: usize = 1 << 20;

@@ -96,8 +96,8 @@ pub(crate) fn check_length(range: &Map, new: &Val, expected: usize) -> Result<()
     }
     let start = range.get(&Val::from("start")).unwrap_or(&Val::Int(0));
     Err(Error::str(format_args!(
-        "found {found} characters at position {start} of a MARC field, expected {expected}: the \
-         positions of the following ones are fixed"
+        "found {found} characters at position {start} of a MARC field, expected {expected}: later \
+         positions are fixed"
     )))
 }
 

@@ -83,14 +83,14 @@ module Regauge
   # out; and when `on_old:` is no longer called, leave `fallback:` out too: then a value of Marshal raises a {DecodeError}
   # that names its classes.
   #
-  # Where only text can be, as in the arguments of jobs, pass `base64: true`: it reads and writes Base64 of the same bytes.
+  # Where only text is allowed, as in job arguments, pass `base64: true` to read and write Base64 of the same bytes.
   class Coder
     # @param codec [Module] a format
     # @param fallback [#load, nil] reads what the format cannot: the old values of a column or a cache
     # @param writes [#dump, nil] what the old code reads, and `fallback` as well: writes until the cutover
     # @param on_old [#call, nil] called with the bytes of every value that `fallback` has read
-    # @param base64 [Boolean] whether values are Base64 of the bytes (RFC 4648 §4, without line ends), also those that
-    #   `fallback` reads and `writes` writes; line ends are read
+    # @param base64 [Boolean] whether all values, old ones too, are Base64 of the bytes (RFC 4648 §4); it is written
+    #   without line ends, which are ignored when it is read
     # @param nil_as_nil [Boolean] whether `nil` and an empty string load as `nil`, as Active Record
     #   expects
     def initialize(codec, fallback: nil, writes: nil, on_old: nil, base64: false, nil_as_nil: true, **options)
@@ -145,7 +145,7 @@ module Regauge
 
       text.delete("\r\n").unpack1("m0")
     rescue ArgumentError
-      raise DecodeError, "found text that is no Base64, expected that of #{@codec.name}"
+      raise DecodeError, "found text that is not Base64, expected Base64 of #{@codec.name}"
     end
 
     LOAD_ONLY = %i[permit symbolize_names freeze duplicate_keys].freeze

@@ -3,10 +3,11 @@
 require "regauge"
 
 module Regauge
-  # Arguments of Sidekiq's jobs that JSON cannot hold: a job names their positions, two middlewares write and read them.
+  # Packs job arguments that JSON cannot hold. A job names the positions of these arguments; a client middleware packs them,
+  # and a server middleware unpacks them.
   #
-  # It moves jobs off the habit of `Base64.encode64(Marshal.dump(object))`, with the queues as they are: the coder reads the
-  # old arguments, writes them until the cutover, counts them, and refuses them in the end.
+  # This replaces `Base64.encode64(Marshal.dump(object))` without draining the queues: the coder reads old arguments, writes
+  # them until the cutover, counts them, and finally refuses them.
   #
   #   class InvoiceJob
   #     include Sidekiq::Job
@@ -34,8 +35,8 @@ module Regauge
       end
     end
 
-    # Packs the arguments of a job that is put into a queue by its class. A job that is put there again, because its time
-    # has come or because it failed, has no such option any more, and stays as it is.
+    # Packs the arguments of a job that is pushed by its class. A scheduled or retried job that is pushed again no longer has
+    # the option, so it is packed only once.
     class Client
       # @param coder [#dump] returns text
       def initialize(coder)
@@ -50,8 +51,8 @@ module Regauge
       end
     end
 
-    # Unpacks the arguments of a job before it is performed. What cannot be unpacked raises, so that the job is kept among
-    # those that failed.
+    # Unpacks the arguments of a job before it is performed. An argument that cannot be unpacked raises, so that Sidekiq
+    # keeps the job for a retry.
     class Server
       # @param coder [#load] reads text
       def initialize(coder)

@@ -128,8 +128,8 @@ pub fn run(arguments: &mut Query) -> Result {
     }
     if let Some(third) = arguments.more.first() {
         return Err(Failure::usage(format!(
-            "found a third file, {}: query reads one and writes one; join several with `cat`, if they are of one format, \
-             or change them with --in-place",
+            "found a third file, {}: query reads one file and writes one; join several of one format with `cat`, or pass \
+             --in-place to change them",
             third.display()
         )));
     }

@@ -95,7 +95,7 @@ fn a_flag_sets_what_its_option_sets() {
     assert!(compared > 50, "{compared}");
 }
 
-/// What is skipped is kept if a file takes it, on other surfaces always; and how many threads there are depends on the input.
+/// The command keeps skipped bytes only for a file, and chooses the number of threads by the input.
 const OF_THE_COMMAND: &[Opt] = &[Opt::Bad, Opt::Jobs];
 
 /// Options that share a name with a row of the table, but not its meaning.

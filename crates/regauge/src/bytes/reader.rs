@@ -87,13 +87,12 @@ pub trait Parse {
         None
     }
 
-    /// Returns the columns of a table, once they have been read, as a row of empty text.
+    /// Returns the columns of a table as a row of empty text; `None` before they were read, and without a table.
     fn columns(&self) -> Option<Value> {
         None
     }
 
-    /// Returns the bytes in front of the first record that every record needs to be read: the header of a
-    /// table.
+    /// Returns the bytes before the first record without which no record can be read: the header of a table.
     fn head(&self) -> &[u8] {
         &[]
     }
@@ -126,15 +125,15 @@ pub struct Skipped {
     pub continues: bool,
     /// The offset of the bytes in the input.
     pub offset: u64,
-    /// What goes in front of the bytes in a file of broken records: for the first of them, the header of a
-    /// table. It is part of the bytes if the first record of the input is broken.
+    /// What a file of broken records needs before these bytes: for the first of them, the header of a table. It is
+    /// empty if `bytes` begins with the header, because the input's first record is broken.
     pub head: Vec<u8>,
     /// The raw bytes, up to where the next record begins.
     pub bytes: Vec<u8>,
 }
 
 impl Skipped {
-    /// A broken record that begins at `offset`; more of one if there is no error.
+    /// Creates a piece that begins at `offset`: a broken record, or more of one if there is no error.
     fn at(offset: u64, error: Option<Error>, head: Vec<u8>) -> Skipped {
         Skipped { continues: error.is_none(), error, offset, head, bytes: Vec::new() }
     }
@@ -458,7 +457,7 @@ impl<P: Parse> Reader<'_, P> {
         Ok(Skipped { bytes: bytes.to_vec(), ..Skipped::at(self.origin, Some(error), head) })
     }
 
-    /// Returns the head for the first broken record. The first record of the input begins with it.
+    /// Returns the head for the first broken record; nothing if that is the input's first record, which contains it.
     fn take_head(&mut self) -> Vec<u8> {
         match std::mem::replace(&mut self.has_skipped, true) || self.origin == 0 {
             true => Vec::new(),

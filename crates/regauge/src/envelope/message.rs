@@ -75,8 +75,8 @@ pub(super) fn has_keys(bytes: &[u8], is_whole: bool, keys: &[&str]) -> bool {
     is_map && keys.iter().all(is_there) && names_keys(bytes, keys)
 }
 
-/// Returns whether a map of JSON has these keys, as frameworks write them: without escapes. Only brackets and strings are
-/// read: whoever opens the envelope reads all of it.
+/// Returns whether a map of JSON has these keys, as frameworks write them: without escapes. Looks only at brackets and
+/// strings, because opening the envelope reads all of it anyway.
 fn names_keys(bytes: &[u8], keys: &[&str]) -> bool {
     let bytes = bytes.trim_ascii();
     let (mut depth, mut found, mut at) = (0_usize, vec![false; keys.len()], 0);

@@ -65,7 +65,7 @@ const SIGNED_COOKIES: &str = "signed encrypted cookie";
 /// `iterations:` of `Rails.application.key_generator`.
 const ROUNDS: u32 = 1000;
 const SIGNED_KEY_BYTES: usize = 64;
-/// Base64 of what [`last_block`] reads, `--` and 24 digits at most, takes no more characters.
+/// Enough characters of Base64 for what [`last_block`] reads: `--` and up to 24 digits.
 const BLOCK_END: usize = 40;
 
 /// Padding is left out of base64 for URLs.
@@ -214,7 +214,7 @@ struct Cbc {
 impl Cbc {
     fn of(text: &[u8]) -> Option<Cbc> {
         let (text, signature) = signed(text)?;
-        // The end tells whether the rest needs to be decoded.
+        // Decoding the end is enough to rule most texts out.
         let end = &text[text.len().saturating_sub(BLOCK_END) / 4 * 4..];
         last_block(&decode(end).ok()?)?;
         let inside = decode(text).ok()?;

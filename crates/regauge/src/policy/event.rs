@@ -195,8 +195,8 @@ pub trait Writer: Sink {
     /// leaves no trace.
     fn rollback(&mut self);
 
-    /// Receives the columns of the source as a row of empty text, before [`finish`](Writer::finish): a table
-    /// without rows has a header of its own. Other writers ignore it.
+    /// Receives the columns of the source as a row of empty text, before [`finish`](Writer::finish), so that a table
+    /// without rows has a header. Other writers ignore it.
     ///
     /// # Errors
     /// The sink's own, about the names.
